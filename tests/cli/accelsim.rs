@@ -139,6 +139,15 @@ fn exported_ptx_and_machine_code_give_the_same_run() {
         assert_eq!(sum("makespan"), all("makespan"), "{kernel}");
         assert_eq!(sum("warp_instructions"), all("warp_instructions"), "{kernel}");
     }
+    let again = text(&dir.join("json"));
+    let written = json(&["export", "vecadd", "--out", &again], 0)["results"][0].clone();
+    assert_eq!((&written["kernels"], &written["out"]), (&1.into(), &again.as_str().into()));
+    for file in written["files"].as_array().unwrap() {
+        let bytes = std::fs::metadata(dir.join("json").join(file["name"].as_str().unwrap())).unwrap().len();
+        assert_eq!(file["bytes"], bytes);
+    }
+    let table = warpbound(&["export", "vecadd", "--out", &again, "--force", "--format", "csv"]);
+    assert!(stdout(&table).contains(",kernel-1.traceg,"), "{}", stdout(&table));
     let refused = warpbound(&["export", "fig3", "--out", &text(&dir.join("micro"))]);
     assert!(stderr(&refused).contains("neither registers of a GPU nor addresses"), "{}", stderr(&refused));
     let made = text(&dir.join("made"));

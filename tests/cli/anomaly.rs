@@ -136,6 +136,17 @@ fn wrong_inputs_are_named() {
         (&["anomaly", "vecad"][..], "did you mean `vecadd`"),
         (&["anomaly", "vecadd", "--sweep", "x"], "PATH=FROM..=TO"),
         (&["anomaly", "vecadd", "--unit", "gmen"], "`gmem`"),
+        (&["anomaly", "saxpy", "--mem-latency", "30"], "--mem-latency 30"),
+        (
+            &["anomaly", "saxpy", "--sweep", "mem-latency=5..=9", "--set", "units.gmem.lat=7"],
+            "--sweep mem-latency",
+        ),
+        (
+            &["anomaly", "saxpy", "--sweep", "units.gmem.lat=0..=9", "--set", "units.gmem.lat=7"],
+            "--set units.gmem.lat=7",
+        ),
+        (&["anomaly", "saxpy", "--sweep", "units.gmem.lat=0..=9", "--mem-latency", "30"], "--mem-latency 30"),
+        (&["anomaly", "saxpy", "--sweep", "units.int.lat=5..=1"], "the range is empty"),
         (&["anomaly", "vecadd", "--policy", "gto,what"], "unknown policy"),
         (&["anomaly", "vecadd", "--policy", "replay:x"], "one latency only"),
         (&["anomaly", "vecadd", "--machine", "accelsim-ecrts"], "anomalies are searched in the paper model"),

@@ -1,6 +1,6 @@
 //! The output of `warpbound hunt` and `warpbound family` in JSON.
 
-use crate::support::{bound, in_dir as warpbound, json_in as json, scratch};
+use crate::support::{bound, in_dir as warpbound, json_in as json, scratch, stderr, stdout};
 
 #[test]
 fn gub_is_violated_in_all_three_settings_and_the_folders_replay() {
@@ -46,6 +46,46 @@ fn the_output_is_the_same_for_any_number_of_jobs() {
         assert!(String::from_utf8_lossy(&one).contains("--- schedule.replay"));
         assert_eq!(one, run("2"), "{setting}");
     }
+}
+
+/// A bound that does not apply never counts as 0 cycles.
+#[test]
+fn a_bound_is_judged_only_where_it_applies() {
+    let dir = scratch("hunt-applies");
+    for setting in [&[][..], &["--setting", "identical"], &["--setting", "policy:lrr"]] {
+        let args =
+            [&["hunt", "--bound", "plb", "--instances", "3", "--counterexamples", "c"], setting].concat();
+        let output = warpbound(&dir, &args);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("--bound plb") && message.contains("--machine accelsim-sm1"), "{message}");
+    }
+    // the setting of a bound of one policy is that policy
+    let srr = json(&dir, &["hunt", "--bound", "srr", "--instances", "50"], 0);
+    let setting = &srr["results"][0];
+    assert_eq!((&setting["setting"], &setting["instances"]), (&"policy:srr".into(), &50.into()));
+    let output = warpbound(&dir, &["hunt", "--bound", "srr", "--setting", "any"]);
+    assert!(stderr(&output).contains("--setting policy:srr"));
+    let output = warpbound(&dir, &["hunt", "--bound", "iwb", "--setting", "fast"]);
+    assert!(stderr(&output).contains("policies: gto, lrr, srr,"));
+}
+
+/// A hunt that judged nothing states why, and prints no average.
+#[test]
+fn a_hunt_on_machines_that_judges_nothing_states_why() {
+    let dir = scratch("hunt-nothing");
+    let args = ["hunt", "--bound", "iwb", "--machine", "rtx3070", "--instances", "5", "--warps", "16"];
+    let found = json(&dir, &args, 0);
+    let setting = &found["results"][0];
+    assert_eq!((&setting["verdict"], &setting["instances"]), (&"not-applicable".into(), &0.into()));
+    assert!(setting["mean_ratio"].is_null());
+    let why = setting["why_not_judged"].as_str().unwrap();
+    let text = stdout(&warpbound(&dir, &args));
+    assert!(text.contains(why) && !text.contains("on average"), "{text}");
+    let output = warpbound(&dir, &["hunt", "--bound", "gub", "--machine", "paper-fig2"]);
+    let message = stderr(&output);
+    assert!(message.contains("--machine paper-fig2") && message.contains("`ld.param`"), "{message}");
+    assert_eq!(message.matches("error:").count(), 1, "{message}");
 }
 
 #[test]

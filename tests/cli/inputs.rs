@@ -16,6 +16,38 @@ fn refused(dir: &Path, args: &[&str]) -> String {
     stderr(&output)
 }
 
+/// Numbers and names that a command would otherwise ignore.
+#[test]
+fn values_without_a_meaning_are_refused() {
+    let dir = scratch("inputs-values");
+    std::fs::write(dir.join("gpu.config"), "-gpgpu_n_clusters 1\n").unwrap();
+    for (args, code, text) in [
+        (&["check", "vecadd", "--jobs", "0"][..], 2, "--jobs"),
+        (&["check", "vecadd", "--sm-threads", "0"], 2, "--sm-threads"),
+        (&["check", "vecadd", "--registers", "0"], 2, "--registers"),
+        (&["hunt", "--bound", "iwb", "--jobs", "0"], 2, "--jobs"),
+        (&["synthetic", "gemm", "--out", "s", "--instructions", "0"], 2, "--instructions"),
+        (&["evidence", "--range", "5..1"], 1, "the range is empty"),
+        (&["evidence", "--range", "0..9999999999999"], 1, "after the last block"),
+        (&["import-config", "gpu.config", "--name", ""], 1, "a machine needs a name"),
+    ] {
+        let output = in_dir(&dir, args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}{}", stdout(&output), stderr(&output));
+        assert!(stderr(&output).contains(text), "{}", stderr(&output));
+    }
+}
+
+/// A trace of another kernel has the same mistake in most lines.
+#[test]
+fn the_same_mistake_of_a_trace_is_reported_once() {
+    let dir = scratch("inputs-ipoints");
+    assert!(in_dir(&dir, &["run", "saxpy", "--trace", "x.ipoints"]).status.success());
+    let message = refused(&dir, &["hybrid", "vecadd", "--traces", "x.ipoints"]);
+    let named: Vec<&str> = message.lines().filter(|line| line.contains("no ipoint is called")).collect();
+    let distinct: std::collections::BTreeSet<&str> = named.iter().copied().collect();
+    assert!(!named.is_empty() && named.len() == distinct.len(), "{message}");
+}
+
 #[test]
 fn only_regular_files_are_read() {
     let dir = scratch("irregular");

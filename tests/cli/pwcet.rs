@@ -281,6 +281,38 @@ fn runs_without_a_curve_are_shown_in_numbers_and_plots() {
     assert!(help.contains("[default: 10000]"), "{help}");
 }
 
+/// What cannot be written or used is refused before anything is simulated: with the default number of
+/// runs these commands would take minutes.
+#[test]
+fn outputs_and_options_are_checked_before_the_runs() {
+    let dir = scratch("pwcet-before");
+    std::fs::write(dir.join("there.html"), "page").unwrap();
+    std::fs::write(dir.join("times.csv"), "cycles\n1\n2\n").unwrap();
+    std::fs::create_dir(dir.join("plots")).unwrap();
+    std::fs::write(dir.join("plots/trace.svg"), "plot").unwrap();
+    let many = ["pwcet", "bfs_expand", "--runs", "100000000"];
+    for (more, place) in [
+        (&["--html", "nodir/x.html"][..], "--html nodir/x.html"),
+        (&["--html", "there.html"], "--html there.html"),
+        (&["--svg", "times.csv"], "--svg times.csv"),
+        (&["--svg", "plots"], "--svg plots/trace.svg"),
+        (&["--bootstraps", "2000000"], "--bootstraps 2000000"),
+        (&["--unit", "ms"], "--unit ms"),
+        (&["--random", "inputs,inputs"], "--random inputs"),
+        (&["--out", "o", "--shard", "1/2", "--judge", "5"], "--judge"),
+    ] {
+        let found = refused(&dir, &[&many[..], more].concat());
+        assert!(found.contains(&format!("--> {place}\n")), "{found}");
+    }
+    for more in [&["--policy", "lrr"][..], &["--machine", "rtx3070"], &["--set", "sms=2"], &["--grid", "2"]] {
+        let found = refused(&dir, &[&["pwcet", "times.csv"], more].concat());
+        assert!(
+            found.contains("nothing is simulated") && found.contains(more[0].trim_end_matches("grid")),
+            "{found}"
+        );
+    }
+}
+
 /// A curve compared with further runs: the counts are those of the runs themselves, and no proved
 /// bound is below a run.
 #[test]

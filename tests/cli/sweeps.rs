@@ -90,6 +90,40 @@ fn a_point_equals_the_result_of_check() {
     }
 }
 
+/// Mistakes that would label equal points with different values, or run the same points twice.
+#[test]
+fn settings_that_replace_each_other_and_repeated_kernels_are_refused() {
+    let dir = scratch("sweep-replaced");
+    for (text, message, place) in [
+        (
+            "Sweep(kernels: [Kernel(\"saxpy\")], settings: { \"mem_latency\": [100, 200], \"units.gmem.lat\": [7] })",
+            "`units.gmem.lat` replaces the latency that `mem_latency` sets",
+            "plan.ron:1:",
+        ),
+        (
+            "Sweep(kernels: [Kernel(\"saxpy\"),\n Kernel(\"saxpy\")])",
+            "`saxpy` is there twice",
+            "plan.ron:2:2",
+        ),
+    ] {
+        plan(&dir, text);
+        let output = in_dir(&dir, &["sweep", "plan.ron", "--out", "out"]);
+        let message_shown = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{message_shown}");
+        assert!(message_shown.contains(message) && message_shown.contains(place), "{message_shown}");
+        assert!(!dir.join("out").exists());
+    }
+    // another setting of the same unit does not replace it
+    plan(
+        &dir,
+        "Sweep(kernels: [Kernel(\"saxpy\")], settings: { \"mem_latency\": [100], \"units.int.lat\": [7] })",
+    );
+    sweep(&dir, "out", &[], 0);
+    let twice = in_dir(&dir, &["merge", "out", "./out", "--out", "all"]);
+    assert_eq!(twice.status.code(), Some(1));
+    assert!(stderr(&twice).contains("this folder is named twice"), "{}", stderr(&twice));
+}
+
 #[test]
 fn the_csv_table_equals_the_json_lines() {
     let dir = scratch("sweep-csv");
@@ -97,7 +131,7 @@ fn the_csv_table_equals_the_json_lines() {
         &dir,
         "Sweep(kernels: [Vary(\"saxpy\", { \"block\": [\"32,2\", 5000] })], machines: [\"ecrts25-orin\"])",
     );
-    let result = sweep(&dir, "out", &[], 0);
+    let result = sweep(&dir, "out", &[], 1);
     assert_eq!((&result["failed"], &result["failures"][0]["points"]), (&2.into(), &2.into()), "{result}");
     let table = std::fs::read_to_string(dir.join("out/results.csv")).unwrap();
     let lines: Vec<&str> = table.lines().collect();

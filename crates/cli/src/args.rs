@@ -50,6 +50,7 @@ pub use anomaly::Anomaly;
 pub use bundle::Bundle;
 pub use cfg::{Cfg, Edges};
 pub use check::Check;
+use common::at_least_one;
 pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writing};
 pub use compare::Compare;
 pub use completions::Completions;

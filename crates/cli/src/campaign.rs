@@ -64,7 +64,9 @@ pub fn failed_run(name: &str, problems: Diagnostics, session: &Session) -> Diagn
     match session.stopped() {
         Some(reason) => {
             let message = format!("{} before the last run: there is no estimate", reason.text());
-            Diagnostic::general(name, message).into()
+            Diagnostic::general(name, message)
+                .hint("give fewer --runs or a longer --time-limit; `sweep` keeps the runs that are done")
+                .into()
         }
         None => problems,
     }

@@ -85,6 +85,8 @@ pub struct Batch<'n> {
     begun: usize,
     /// Whether a kernel was stopped before it completed.
     cut: bool,
+    /// The kernels that were stopped before they had any result.
+    without_result: Vec<String>,
     /// The failed kernels.
     pub failures: Failures,
 }
@@ -96,6 +98,7 @@ impl<'n> Batch<'n> {
             names,
             begun: 0,
             cut: false,
+            without_result: Vec::new(),
             failures: Failures { several: names.len() > 1, ..Failures::default() },
         }
     }
@@ -141,6 +144,12 @@ impl<'n> Batch<'n> {
         self.cut = true;
     }
 
+    /// Records that a kernel was stopped before it had any result.
+    pub fn without_result(&mut self, kernel: &str) {
+        self.cut_short();
+        self.without_result.push(kernel.to_owned());
+    }
+
     /// Returns whether the command was stopped before all kernels completed.
     pub fn is_incomplete(&self) -> bool {
         self.cut || !self.left().is_empty()
@@ -151,7 +160,7 @@ impl<'n> Batch<'n> {
         output::Batch {
             complete: !self.is_incomplete() && self.failures.is_empty(),
             stopped: session.stopped().filter(|_| self.is_incomplete()),
-            not_reached: self.left().to_vec(),
+            not_reached: self.without_result.iter().chain(self.left()).cloned().collect(),
             failed: if self.failures.several { self.failures.kernels.clone() } else { Vec::new() },
             errors: self.failures.problems(),
             more_errors: self.failures.dropped,

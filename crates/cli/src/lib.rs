@@ -203,8 +203,8 @@ impl Args {
             Command::ImportConfig(import) => import.format,
             Command::List(list) => list.format,
             Command::Explain(explain) => explain.format,
-            Command::Export(_)
-            | Command::Bundle(_)
+            Command::Export(export) => export.on.common.format,
+            Command::Bundle(_)
             | Command::Synthetic(_)
             | Command::Family(_)
             | Command::Report(_)

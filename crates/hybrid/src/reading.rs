@@ -1,5 +1,6 @@
 //! The reading of a text of traces into the observed data.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 
 use super::ipg::Ipg;
@@ -8,13 +9,16 @@ use super::observed::{Fault, Observed, Observer};
 use super::trace::{ReadError, Reader, Record};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 
+/// The number of messages that are remembered, so that they are reported once.
+const REMEMBERED: usize = 1000;
+
 /// Reads traces to their end, with a memory size that does not depend on their length. Messages
 /// call the input `file`.
 ///
 /// `bounds` are the iteration bounds of the loops, and `layout` describes the blocks, if the user
 /// gives them.
 ///
-/// Every invalid line is reported. If events cannot follow each other, only the first such event is
+/// Every invalid line is reported, but lines with the same mistake only once. If events cannot follow each other, only the first such event is
 /// reported, since it may be the cause of later ones. After a line that could not be read, none is
 /// reported.
 ///
@@ -31,6 +35,8 @@ pub fn read_traces(
     let mut observer = Observer::with_bounds(ipg, bounds);
     let mut blocks = layout.map(|layout| Blocks::new(ipg, layout));
     let mut wrong = Diagnostics::new();
+    // a trace of another program has the same mistake in most lines
+    let mut reported: HashSet<String> = HashSet::new();
     let mut begun = false;
     loop {
         let record = match reader.next_record() {
@@ -38,7 +44,12 @@ pub fn read_traces(
             Ok(None) => break,
             Err(ReadError::Io(error)) => return Err(error),
             Err(ReadError::Line(problem)) => {
-                wrong.push(*problem);
+                if !reported.contains(&problem.message) {
+                    if reported.len() < REMEMBERED {
+                        reported.insert(problem.message.clone());
+                    }
+                    wrong.push(*problem);
+                }
                 continue;
             }
         };

@@ -48,7 +48,7 @@ mod special;
 pub mod tail;
 pub mod threshold;
 
-pub use analysis::{Analysis, NoAnalysis, Options, Summary, analyse};
+pub use analysis::{Analysis, MAX_BOOTSTRAPS, NoAnalysis, Options, Summary, analyse};
 pub use decision::{Advice, Decision};
 pub use probability::{NoProbability, Probability};
 pub use sample::{SCALES, Sample, SampleError, Ties};

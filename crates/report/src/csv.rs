@@ -47,6 +47,7 @@ pub fn main_table(json: &Json) -> String {
         "list" | "explain" => inner().unwrap_or("results"),
         "phases" => "results.warps",
         "cfg" => "results.blocks",
+        "export" => "results.files",
         "wcet" => "results.methods",
         "hybrid" => "results.estimates",
         "worst" => "results.policies",

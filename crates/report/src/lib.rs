@@ -23,6 +23,7 @@ pub mod evidence;
 pub mod evidence_pack;
 pub mod explain;
 pub mod explore;
+pub mod export;
 pub mod fastest;
 pub mod fermi;
 pub mod gantt;

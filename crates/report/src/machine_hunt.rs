@@ -17,7 +17,8 @@ pub struct MachineHuntResult {
     pub bound: String,
     /// The setting: the policy.
     pub setting: String,
-    /// `violated` if a violation was found; otherwise `holds`, for the cases that were judged.
+    /// `violated` if a violation was found; otherwise `holds`, for the cases that were judged, or
+    /// `not-applicable` if none was.
     pub verdict: Status,
     /// Whether the requested number of cases was drawn or a violation was found.
     pub complete: bool,
@@ -34,8 +35,12 @@ pub struct MachineHuntResult {
     pub instances: u64,
     /// The number of these whose makespan equals the bound.
     pub tight_instances: u64,
-    /// The mean of makespan divided by bound.
-    pub mean_ratio: Fraction,
+    /// The mean of makespan divided by bound. Absent if no case was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_ratio: Option<Fraction>,
+    /// The reason why no case was judged: that of the first case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_not_judged: Option<String>,
     /// The case whose makespan is closest to the bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closest: Option<CaseReport>,
@@ -137,7 +142,11 @@ impl MachineHuntResult {
         Self {
             bound: about.bound.to_owned(),
             setting: about.setting.clone(),
-            verdict: if violation.is_some() { Status::Violated } else { Status::Holds },
+            verdict: match (violation, summary.judged) {
+                (Some(_), _) => Status::Violated,
+                (None, 0) => Status::NotApplicable,
+                (None, _) => Status::Holds,
+            },
             complete: about.ended_early.is_none(),
             machines: about.machines.to_vec(),
             cases: summary.cases,
@@ -145,7 +154,8 @@ impl MachineHuntResult {
             not_applicable: summary.not_applicable,
             instances: summary.judged,
             tight_instances: summary.tight,
-            mean_ratio: Fraction(summary.mean_ratio()),
+            mean_ratio: summary.mean_ratio().map(Fraction),
+            why_not_judged: summary.why_not_judged.clone().filter(|_| summary.judged == 0),
             closest: summary.closest.as_ref().map(|closest| CaseReport::new(about, closest)),
             violation: violation.map(found),
             seed: about.seed,
@@ -160,11 +170,16 @@ impl MachineHuntResult {
              does not apply to {not_applicable}, and {instances} were judged\n",
             self.machines.join(", ")
         );
-        let _ = writeln!(
-            text,
-            "  makespan over bound: {:.4} on average, equal to the bound in {} cases",
-            self.mean_ratio.0, self.tight_instances
-        );
+        if let Some(mean) = self.mean_ratio {
+            let _ = writeln!(
+                text,
+                "  makespan over bound: {:.4} on average, equal to the bound in {} cases",
+                mean.0, self.tight_instances
+            );
+        }
+        if let Some(why) = &self.why_not_judged {
+            let _ = writeln!(text, "  nothing was judged; the first case: {why}");
+        }
         if !self.complete {
             let _ = writeln!(text, "  INCOMPLETE: {}", self.stopped.map_or("stopped", Stopped::text));
         }

@@ -1,5 +1,6 @@
 //! The options of `ablate`.
 
+use super::at_least_one;
 use crate::format::Format;
 use crate::resources::MAX_INSTRUCTIONS;
 
@@ -20,7 +21,7 @@ pub struct Ablate {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]

@@ -1,6 +1,6 @@
 //! The options of `anomaly`.
 
-use super::PtxLaunch;
+use super::{PtxLaunch, at_least_one};
 use crate::format::Format;
 use crate::resources::MAX_INSTRUCTIONS;
 
@@ -59,7 +59,7 @@ pub struct Anomaly {
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]

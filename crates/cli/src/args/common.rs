@@ -60,7 +60,7 @@ pub struct Common {
     ///
     /// Results do not depend on it. One more thread executes the kernel functionally; with N = 1, a
     /// single thread does both.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub sm_threads: Option<usize>,
     /// What to do about memory races: accesses whose order affects the results
     ///
@@ -73,6 +73,11 @@ pub struct Common {
     /// narrower than a word.
     #[arg(long, default_value_t = 1024, value_name = "MIB")]
     pub race_memory: u32,
+}
+
+/// Returns the parser of a number of threads.
+pub fn at_least_one() -> clap::builder::RangedU64ValueParser<usize> {
+    clap::builder::RangedU64ValueParser::new().range(1..)
 }
 
 /// The treatment of memory races.
@@ -142,7 +147,7 @@ impl Common {
 #[derive(Debug, clap::Args)]
 pub struct Several {
     /// Threads for several kernels; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Also write a folder of results into DIR, as `sweep` does
     ///

@@ -1,5 +1,6 @@
 //! The options of `evidence`.
 
+use super::at_least_one;
 use crate::format::Format;
 
 #[derive(Debug, clap::Args)]
@@ -14,7 +15,7 @@ pub struct Evidence {
     #[arg(long, value_name = "FROM..TO")]
     pub range: Option<String>,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{OneKernel, Writing};
+use super::{OneKernel, Writing, at_least_one};
 
 #[derive(Debug, clap::Args)]
 pub struct Explore {
@@ -16,7 +16,7 @@ pub struct Explore {
     #[arg(long, default_value_t = 20_000_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Explore latencies of a unit under one policy, e.g. gmem=4..=21 (repeatable)
     ///

@@ -31,7 +31,7 @@ pub struct Synthetic {
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub warps: u32,
     /// Approximate number of instructions per warp
-    #[arg(long, default_value_t = 1000, value_name = "N")]
+    #[arg(long, default_value_t = 1000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub instructions: u64,
     /// Seed of the random choices
     #[arg(long, default_value_t = 0, value_name = "N")]

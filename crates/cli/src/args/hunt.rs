@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Writing;
+use super::{Writing, at_least_one};
 use crate::format::Format;
 
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,7 @@ pub struct Hunt {
     /// Schedules to search: any, identical or policy:NAME (repeatable)
     ///
     /// `identical` is any schedule of warps that all run the same code [default: any; for gub any,
-    /// identical and policy:lrr; with --machine policy:gto and policy:lrr]
+    /// identical and policy:lrr; for srr policy:srr; with --machine policy:gto and policy:lrr]
     #[arg(long, value_name = "WHICH")]
     pub setting: Vec<String>,
     /// Most instances to judge per setting [default: 1000000]
@@ -32,8 +32,8 @@ pub struct Hunt {
     pub instances: Option<u64>,
     /// Warps per instance; for rbb, per block [default: 2]
     ///
-    /// With --machine, the most warps of a block; the default is then 16.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=8))]
+    /// At most 8. With --machine, the most warps of a block, at most 32; the default is then 16.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
     pub warps: Option<u16>,
     /// For rbb: blocks per launch [default: 3]
     ///
@@ -56,7 +56,7 @@ pub struct Hunt {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub units: Option<u16>,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Write a folder to replay each violation into DIR
     #[arg(long, value_name = "DIR")]

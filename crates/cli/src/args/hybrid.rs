@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Common, Edges, PtxLaunch, Writing};
+use super::{Common, Edges, PtxLaunch, Writing, at_least_one};
 
 #[derive(Debug, clap::Args)]
 pub struct Hybrid {
@@ -49,7 +49,7 @@ pub struct Hybrid {
     #[arg(long, value_name = "FILE")]
     pub dump_lp: Option<PathBuf>,
     /// Threads for several runs; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub writing: Writing,

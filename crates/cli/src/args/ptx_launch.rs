@@ -29,7 +29,7 @@ pub struct PtxLaunch {
     #[arg(long, value_name = "BYTES")]
     pub dynamic_shared: Option<u32>,
     /// Registers per thread, if they are to limit occupancy
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub registers: Option<u32>,
     /// Use the code of another compiler: MODULE.NAME.ptx instead of MODULE.ptx
     ///

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::run::page;
-use super::{Common, LoopBounds, PtxLaunch, Writing};
+use super::{Common, LoopBounds, PtxLaunch, Writing, at_least_one};
 use warpbound_judge::sweep::{Shard, Source};
 use warpbound_pwcet::Options;
 
@@ -21,8 +21,10 @@ pub struct Pwcet {
     #[arg(long, value_name = "NAME", conflicts_with = "runs")]
     pub column: Option<String>,
     /// Unit of the measured times, for titles
-    #[arg(long, value_name = "WORD", default_value = "cycles")]
-    pub unit: String,
+    ///
+    /// Times that are simulated are in cycles [default: cycles]
+    #[arg(long, value_name = "WORD")]
+    pub unit: Option<String>,
     /// Runs to simulate [default: 10000]
     ///
     /// The number of the first run is --seed; the number of a run is the seed of all its random
@@ -47,7 +49,7 @@ pub struct Pwcet {
     #[arg(long, value_name = "I/N", requires = "out")]
     pub shard: Option<Shard>,
     /// Threads; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Threshold of the tail, in the unit of the times [default: chosen automatically]
     #[arg(long, value_name = "TIME", conflicts_with = "exceedances")]
@@ -102,7 +104,7 @@ impl Pwcet {
         Self {
             what: kernel.to_owned(),
             column: None,
-            unit: "cycles".to_owned(),
+            unit: None,
             runs: Some(runs),
             random: random.to_vec(),
             out: None,

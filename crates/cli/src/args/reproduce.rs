@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Writing;
+use super::{Writing, at_least_one};
 use crate::format::Format;
 use warpbound_report::reproduce::{PAPER, betts, diagxtrm, fermi, pastis};
 
@@ -20,7 +20,7 @@ pub struct Reproduce {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Threads; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// With diagxtrm: write plots like figures 2 to 4 of the paper as SVG into DIR
     #[arg(long, value_name = "DIR")]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::at_least_one;
 use crate::format::Format;
 use warpbound_judge::sweep::Shard;
 
@@ -28,7 +29,7 @@ pub struct Sweep {
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Threads; the results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t = Format::Text)]

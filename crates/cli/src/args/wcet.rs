@@ -1,6 +1,6 @@
 //! The options of `wcet`.
 
-use super::{Common, LoopBounds, PtxLaunch};
+use super::{Common, LoopBounds, PtxLaunch, at_least_one};
 
 #[derive(Debug, clap::Args)]
 pub struct Wcet {
@@ -21,7 +21,7 @@ pub struct Wcet {
     #[arg(long, default_value_t = 20_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub common: Common,

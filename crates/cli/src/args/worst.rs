@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Common, PtxLaunch, Writing};
+use super::{Common, PtxLaunch, Writing, at_least_one};
 
 #[derive(Debug, clap::Args)]
 pub struct Worst {
@@ -22,7 +22,7 @@ pub struct Worst {
     #[arg(long, default_value_t = 300_000, value_name = "N")]
     pub max_states: u64,
     /// Threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     /// Write the worst schedules as DIR/KERNEL.replay, for --policy replay:FILE
     #[arg(long, alias = "schedule", value_name = "DIR")]

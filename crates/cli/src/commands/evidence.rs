@@ -40,8 +40,16 @@ fn range(args: &Evidence, blocks: u64) -> Result<Range<u64>, Diagnostic> {
     let Some(text) = &args.range else { return Ok(0..blocks) };
     let parsed =
         text.split_once("..").and_then(|(from, to)| Some(from.trim().parse().ok()?..to.trim().parse().ok()?));
-    parsed.filter(|range: &Range<u64>| range.start <= range.end && range.end <= blocks).ok_or_else(|| {
-        Diagnostic::general(format!("--range {text}"), "expected FROM..TO")
+    let wrong = |message: &str| {
+        Diagnostic::general(format!("--range {text}"), message)
             .hint(format!("this grammar has the blocks 0..{blocks}"))
-    })
+    };
+    let range: Range<u64> = parsed.ok_or_else(|| wrong("expected FROM..TO"))?;
+    if range.start > range.end {
+        return Err(wrong("the range is empty: its first block is after its end"));
+    }
+    if range.end > blocks {
+        return Err(wrong("the range ends after the last block"));
+    }
+    Ok(range)
 }

@@ -144,11 +144,26 @@ fn write(
     }
     top.push(("SHA256SUMS".to_owned(), sums.concat().into_bytes()));
     top.push((DATA.to_owned(), json.into_bytes()));
-    for (dir, files) in folders {
-        folder.write(&dir, &files)?;
+    let written = folders
+        .iter()
+        .try_for_each(|(dir, files)| folder.write(dir, files).map(drop))
+        .and_then(|()| folder.write("", &top).map(drop));
+    if written.is_err() {
+        remove(folder, &folders, &top);
     }
-    folder.write("", &top)?;
-    Ok(())
+    Ok(written?)
+}
+
+/// Removes the files of a pack that could not be written completely, since it would look complete.
+/// The folder was empty before.
+fn remove(folder: &Folder, folders: &[(String, Vec<Contents>)], top: &[Contents]) {
+    // errors are ignored: the error of writing is reported
+    for (dir, _) in folders {
+        let _ = fs::remove_dir_all(folder.path(dir));
+    }
+    for (name, _) in top {
+        let _ = fs::remove_file(folder.path(name));
+    }
 }
 
 /// The claims so far, and what their making needs.

@@ -1,7 +1,7 @@
 //! `warpbound export`, which writes the paths of a run as traces for other tools, and `warpbound
 //! synthetic`, which generates artificial traces.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,8 @@ use warpbound_exec::{Executor, Options};
 use warpbound_front::accelsim::{Launched, Opcodes, Synthetic, Writer};
 use warpbound_judge::check::{WorkloadKind, WorkloadSource, execute_sequence};
 use warpbound_judge::load::{Loaded, LoadedApplication, LoadedKernel, opcodes};
+use warpbound_report::export::{ExportResult, WrittenFile};
+use warpbound_report::output::Output;
 
 /// The name of the list of kernels in the folder.
 const LIST: &str = "kernelslist.g";
@@ -45,7 +47,8 @@ pub fn run(args: &Export, session: &Session) -> Outcome {
         Loaded::Kernel(kernel) => one(kernel, options, session, &mut files)?,
         Loaded::Application(program) => several(program, options, session, &mut files)?,
     }
-    files.finish(session)
+    let written = Output::new("export", Some(common.seed), vec![files.finish()?]);
+    output::report(session, common.format, &written)
 }
 
 /// Runs `warpbound synthetic`.
@@ -62,7 +65,7 @@ pub fn synthetic(args: &args::Synthetic, session: &Session) -> Outcome {
     let mut files = Files::new(args.out.clone(), folder, outputs, session)?;
     files.kernel(|to| Ok(synthetic.write(to)))?;
     files.instructions = synthetic.warp_instructions();
-    files.finish(session)
+    output::text(session, &files.finish()?.text())
 }
 
 /// The files of the command; either all of them are written or none.
@@ -98,7 +101,7 @@ impl<'a> Files<'a> {
         fill: impl FnOnce(&mut dyn Write) -> Result<io::Result<()>, Diagnostics>,
     ) -> Result<(), Diagnostics> {
         self.kernels += 1;
-        let name = format!("kernel-{}.traceg", self.kernels);
+        let name = trace_name(self.kernels);
         let path = self.out.join(&name);
         self.outputs.claim("--out", &path)?;
         let file = self.draft.file(&name).map_err(|error| unwritten(&path, &error))?;
@@ -165,21 +168,35 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    fn finish(mut self, session: &Session) -> Outcome {
+    /// Places the files.
+    fn finish(mut self) -> Result<ExportResult, Diagnostics> {
         self.check_complete()?;
         let path = self.out.join(LIST);
         self.outputs.claim("--out", &path)?;
-        session.conclude();
+        self.session.conclude();
         let list = self.draft.file(LIST).and_then(|mut list| list.write_all(self.list.as_bytes()));
         list.and_then(|()| self.draft.place()).map_err(|error| unwritten(&path, &error))?;
-        let word = shell_word(&path.display().to_string());
-        let (kernels, instructions) = (self.kernels, self.instructions);
-        let text = format!(
-            "wrote {word}: {kernels} kernel{}, {instructions} warp instructions; to simulate it:\n  warpbound check {word}\n",
-            if kernels == 1 { "" } else { "s" }
-        );
-        output::text(session, &text)
+        let names = (1..=self.kernels).map(trace_name).chain([LIST.to_owned()]);
+        let file = |name: String| {
+            let bytes = fs::metadata(self.out.join(&name))?.len();
+            Ok(WrittenFile { name, bytes })
+        };
+        let files = names.map(file).collect::<io::Result<_>>().map_err(|error| unwritten(&path, &error))?;
+        let list = path.display().to_string();
+        Ok(ExportResult {
+            out: self.out.display().to_string(),
+            word: shell_word(&list),
+            list,
+            kernels: self.kernels,
+            warp_instructions: self.instructions,
+            files,
+        })
     }
+}
+
+/// Returns the name of the trace of a kernel.
+fn trace_name(kernel: u64) -> String {
+    format!("kernel-{kernel}.traceg")
 }
 
 /// A file that rejects further bytes once the command has to stop.

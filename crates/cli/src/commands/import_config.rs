@@ -32,6 +32,10 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let (base, _) = loader().machine_spec(&loader().find_machine(BASE, None)?)?;
     let mut imported = gpgpusim::import(&sources, base)?;
     let name = args.name.clone().unwrap_or_else(|| name_of(&args.files));
+    if name.trim().is_empty() {
+        let problem = Diagnostic::general(format!("--name {name:?}"), "a machine needs a name");
+        return Err(problem.hint("leave the option out for a name made of that of the file").into());
+    }
     if name.chars().any(char::is_control) {
         let problem = Diagnostic::general(format!("--name {name:?}"), "a name is one line of text");
         return Err(problem.hint("leave out line feeds and other control characters").into());

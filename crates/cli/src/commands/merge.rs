@@ -1,5 +1,7 @@
 //! `warpbound merge`: merges the results of shards.
 
+use std::path::PathBuf;
+
 use super::sweep::About;
 use crate::args::Merge;
 use crate::files::results::{Results, read_manifest};
@@ -13,7 +15,14 @@ use warpbound_judge::sweep::Manifest;
 pub fn run(args: &Merge, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     let mut first: Option<Manifest> = None;
-    for folder in &args.folders {
+    for (index, folder) in args.folders.iter().enumerate() {
+        // the same folder may be named in two ways
+        let same =
+            |other: &PathBuf| other == folder || folder.canonicalize().ok() == other.canonicalize().ok();
+        if args.folders[..index].iter().any(same) {
+            problems.push(Diagnostic::general(folder.display().to_string(), "this folder is named twice"));
+            continue;
+        }
         match read_manifest(folder) {
             Ok(manifest) => {
                 let known = first.get_or_insert_with(|| manifest.clone());

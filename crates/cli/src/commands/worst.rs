@@ -66,7 +66,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
                     batch.cut_short();
                 }
             }
-            Ok(None) => batch.cut_short(),
+            Ok(None) => batch.without_result(name),
             Err(problems) => batch.failures.add(name, &problems),
         }
     }

@@ -101,6 +101,7 @@ impl Points {
         report_empty_lists(spec, &root, &mut problems);
         twice(&spec.seeds, &root.field("seeds"), &mut problems);
         twice(&spec.machines, &root.field("machines"), &mut problems);
+        kernels_twice(spec, &root, &mut problems);
         for (index, name) in spec.bounds.iter().enumerate() {
             if let Some((message, hint)) = bound::unknown(name, bounds) {
                 problems.push(root.field("bounds").item(index).error(message).hint(hint));
@@ -395,6 +396,19 @@ fn axes(
         axes.push(Axis { name: name.clone(), values });
     }
     axes
+}
+
+/// Reports the kernels that occur twice with the same launch options.
+fn kernels_twice(spec: &SweepSpec, root: &Place, problems: &mut Diagnostics) {
+    for (index, entry) in spec.kernels.iter().enumerate() {
+        if spec.kernels[..index].contains(entry) {
+            let name = match entry {
+                KernelSpec::Suite | KernelSpec::SuiteWith(_) => "the suite",
+                KernelSpec::Kernel(name) | KernelSpec::Vary(name, _) => name,
+            };
+            problems.push(root.field("kernels").item(index).error(format!("`{name}` is there twice")));
+        }
+    }
 }
 
 /// Reports the elements that occur twice in a list, because their points would be duplicated.

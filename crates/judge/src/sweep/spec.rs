@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::draws::Draws;
-use warpbound_core::diag::{Diagnostics, SourceText, from_ron, unique_keys};
+use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, from_ron, unique_keys};
 
 /// A plan: every combination of the listed values is a point.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -96,7 +96,11 @@ impl SweepSpec {
     /// # Errors
     /// Returns the position at which the text is not a valid plan.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
-        from_ron(source)
+        let of_plans = |problem: Diagnostic| {
+            let hint = problem.hint.replace("docs/files.md", "docs/sweeps.md");
+            problem.hint(hint)
+        };
+        from_ron(source).map_err(|problems| problems.map(of_plans))
     }
 
     /// Returns the same plan with the PTX of another compiler.

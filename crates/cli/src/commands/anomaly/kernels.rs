@@ -13,7 +13,7 @@ use crate::session::Session;
 use crate::suite::suite_kernels;
 use warpbound_core::diag::{Diagnostic, Diagnostics, closest};
 use warpbound_core::isa::GLOBAL_LOAD;
-use warpbound_core::machine::{Machine, PolicyKind};
+use warpbound_core::machine::{Machine, PolicyKind, Setting};
 use warpbound_core::program::TimingTable;
 use warpbound_judge::explore::anomaly::series::{Point, SweepError, sweep};
 use warpbound_judge::load::LoadedKernel;
@@ -37,7 +37,7 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
                     batch.cut_short();
                 }
             }
-            Ok(None) => batch.cut_short(),
+            Ok(None) => batch.without_result(name),
             Err(wrong) => batch.failures.add(name, &wrong),
         }
     }
@@ -77,6 +77,11 @@ fn kernel(
             .into());
     }
     let points = points(&sweep_of, &common, &kernel)?;
+    // the other options set the value from which the latency of --unit goes down
+    if args.unit.is_none() {
+        not_set_too(args, &sweep_of)?;
+        has_effect(args, &sweep_of, &points, &kernel)?;
+    }
     one_block_at_a_time(&kernel, &points)?;
     let blocks = u64::from(kernel.workload.blocks());
     let replays = blocks * points.len() as u64 * policies.len() as u64;
@@ -149,6 +154,52 @@ fn points(sweep: &Sweep, common: &Common, kernel: &LoadedKernel) -> Result<Vec<P
         Ok(Point { value: *value, machine, table })
     };
     sweep.values.iter().map(point).collect()
+}
+
+/// Refuses an option that sets what is swept.
+fn not_set_too(args: &Anomaly, sweep: &Sweep) -> Result<(), Diagnostics> {
+    let swept = |option: String| {
+        Diagnostic::general(option, format!("{} is swept, so it has no other value", sweep.setting.name()))
+            .hint("leave this option out, or sweep something else")
+    };
+    let mut problems = Diagnostics::new();
+    match &sweep.setting {
+        Swept::MemLatency => {
+            let given = args.mem_latency.iter();
+            given.for_each(|latency| problems.push(swept(format!("--mem-latency {latency}"))));
+        }
+        Swept::Path(path) => {
+            let is_path = |text: &&String| Setting::parse(text).is_ok_and(|set| set.path() == path);
+            let given = args.set.iter().filter(is_path);
+            given.for_each(|text| problems.push(swept(format!("--set {text}"))));
+        }
+    }
+    problems.into_result(())
+}
+
+/// Checks that every value of the sweep gives another machine, and that --mem-latency changes these
+/// machines.
+fn has_effect(
+    args: &Anomaly,
+    sweep: &Sweep,
+    points: &[Point],
+    kernel: &LoadedKernel,
+) -> Result<(), Diagnostics> {
+    let name = sweep.setting.name();
+    if points.windows(2).any(|two| two[0].machine.digest() == two[1].machine.digest()) {
+        let problem = Diagnostic::general(format!("--sweep {name}"), "two values give the same machine");
+        return Err(problem.hint("leave out the other option that sets this latency").into());
+    }
+    let (Some(latency), Some(point)) = (args.mem_latency, points.first()) else { return Ok(()) };
+    let without = Common { mem_latency: None, ..common(args) };
+    let one = Sweep { setting: sweep.setting.clone(), values: vec![point.value] };
+    let without = self::points(&one, &without, kernel)?;
+    if without.iter().any(|other| other.machine.digest() == point.machine.digest()) {
+        let message = format!("{name} is swept, which replaces this latency");
+        let problem = Diagnostic::general(format!("--mem-latency {latency}"), message);
+        return Err(problem.hint("leave this option out, or sweep something else").into());
+    }
+    Ok(())
 }
 
 /// Checks that only one block is resident at a time; otherwise blocks that are simulated one by one

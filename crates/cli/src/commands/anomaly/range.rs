@@ -65,7 +65,10 @@ pub fn parse(given: Option<&str>) -> Result<Sweep, Diagnostic> {
         "mem-latency" => Swept::MemLatency,
         path => Swept::Path(path.to_owned()),
     };
-    let (low, high) = (a.min(b), a.max(b));
+    if a > b {
+        return Err(wrong("the range is empty: the larger value comes second"));
+    }
+    let (low, high) = (a, b);
     if step == 0 {
         return Err(wrong("the step is 0"));
     }
@@ -81,13 +84,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sweeps_go_down_from_either_end() {
+    fn sweeps_go_down_from_the_largest_value() {
         let sweep = parse(Some("units.gmem.lat=0..=10:4")).unwrap();
         assert_eq!(sweep.setting, Swept::Path("units.gmem.lat".into()));
         assert_eq!(sweep.values, [10, 6, 2]);
-        assert_eq!(parse(Some("mem-latency=7..=5")).unwrap().values, [7, 6, 5]);
+        assert_eq!(parse(Some("mem-latency=5..=7")).unwrap().values, [7, 6, 5]);
         assert_eq!(parse(None).unwrap().values.len(), 80);
-        for wrong in ["x", "x=1", "=1..=2", "x=1..=2:0", "x=a..=2", "x=0..=99999999999", "x=-1..=2"] {
+        for wrong in
+            ["x", "x=1", "=1..=2", "x=1..=2:0", "x=a..=2", "x=0..=99999999999", "x=-1..=2", "x=7..=5"]
+        {
             assert!(parse(Some(wrong)).is_err(), "{wrong}");
         }
     }

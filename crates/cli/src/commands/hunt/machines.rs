@@ -2,16 +2,18 @@
 
 use std::fmt::Write;
 
-use super::{batch, folder, setting};
+use super::{batch, folder, named, setting};
 use crate::args;
 use crate::commands::again::shell_word;
 use crate::output::{Ending, Outcome};
+use crate::policies;
 use crate::resources;
 use crate::session::Session;
 use warpbound_bound::{self as bound, Bound};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::machine::{Machine, MachineSpec, Setting as MachineSetting};
+use warpbound_core::program::TimingTable;
 use warpbound_judge::check::{JudgedLaunch, Plan, RunOptions, Verdict, check, counterexample};
 use warpbound_judge::explore::hunt::{
     BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, Ran, Setting, Times,
@@ -127,7 +129,10 @@ fn only_without_machines(args: &args::Hunt) -> Result<(), Diagnostics> {
 
 fn policies(args: &args::Hunt) -> Result<Vec<PolicySetup>, Diagnostics> {
     if args.setting.is_empty() {
-        return Ok(vec![PolicySetup::Gto, PolicySetup::Lrr]);
+        return match named(&args.bound).policy() {
+            Some(policy) => Ok(vec![policies::setup(&policy)?]),
+            None => Ok(vec![PolicySetup::Gto, PolicySetup::Lrr]),
+        };
     }
     let mut problems = Diagnostics::new();
     let mut policies = Vec::new();
@@ -181,10 +186,23 @@ fn command(args: &args::Hunt, case: &Case, policy: &PolicySetup) -> String {
     command
 }
 
+/// Checks that a machine can run the instructions of the kernels that are drawn.
+fn runs_cases(name: &str, (spec, source): &(MachineSpec, SourceText)) -> Result<(), Diagnostics> {
+    let machine = Machine::new(spec, source)?;
+    let kernel = loaded(&Case::of_all_forms())?;
+    let Err(problems) = TimingTable::new(kernel.workload.program(), &machine) else { return Ok(()) };
+    let problem = Diagnostic::general(format!("--machine {name}"), first_message(&problems));
+    Err(problem.hint("the hunt draws kernels in PTX: name a machine for PTX, such as accelsim-sm1").into())
+}
+
 impl Runner {
     fn new(bound: &str, machines: &[String]) -> Result<Self, Diagnostics> {
         let loader = Loader::disk();
-        let base = |name: &String| loader.machine_spec(&loader.find_machine(name, None)?);
+        let base = |name: &String| {
+            let found = loader.machine_spec(&loader.find_machine(name, None)?)?;
+            runs_cases(name, &found)?;
+            Ok::<_, Diagnostics>(found)
+        };
         Ok(Self {
             bounds: bound::all(),
             gating: vec![bound.to_owned()],
@@ -219,10 +237,14 @@ impl Runner {
 
     /// Runs a case and judges it.
     fn run(&self, case: &Case, policy: &PolicySetup) -> Result<Ran, Diagnostics> {
-        let Ok((_, machine)) = self.machine(case) else { return Ok(Ran::Refused) };
+        let refused = |why: String| Ok(Ran::Refused(why));
+        let machine = match self.machine(case) {
+            Ok((_, machine)) => machine,
+            Err(problems) => return refused(first_message(&problems)),
+        };
         let kernel = loaded(case)?;
-        if machine.limits().occupancy(&kernel.workload.needs()).is_err() {
-            return Ok(Ran::Refused);
+        if let Err(why) = machine.limits().occupancy(&kernel.workload.needs()) {
+            return refused(why.to_string());
         }
         let run = self.judged(&kernel, &machine, policy, &ProgressMonitor::new())?;
         let row = run.judged().find(|row| row.name == self.gating[0]);
@@ -232,7 +254,8 @@ impl Runner {
                 bound: value.cycles().get(),
                 violated: row.violated,
             }),
-            _ => Ran::NotApplicable,
+            Some((_, Err(why))) => Ran::NotApplicable(why.clone()),
+            None => Ran::NotApplicable("its rows are left out of reports of such runs".to_owned()),
         })
     }
 
@@ -258,6 +281,11 @@ impl Runner {
             monitor: &monitor,
         })
     }
+}
+
+/// Returns the message of the first problem.
+fn first_message(problems: &Diagnostics) -> String {
+    problems.list().first().map(|problem| problem.message.clone()).unwrap_or_default()
 }
 
 /// Returns the kernel of a case, read from its own files.

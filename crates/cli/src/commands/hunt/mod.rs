@@ -55,7 +55,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
         return machines::run(args, session);
     }
     let make_bound = || named(&args.bound);
-    only_for_launches(args, make_bound().scope())?;
+    for_drawn_machines(args, make_bound().as_ref())?;
     let mut plans = Vec::new();
     for setting in settings(args)? {
         setting.admits(make_bound().as_ref()).map_err(|reason| {
@@ -63,6 +63,7 @@ pub fn run(args: &args::Hunt, session: &Session) -> Outcome {
                 format!("--setting {setting}"),
                 format!("bound {} claims nothing here: {reason}", args.bound),
             )
+            .hint(setting_hint(make_bound().as_ref()))
         })?;
         plans.push(plan(args, setting));
     }
@@ -153,15 +154,35 @@ fn named(name: &str) -> Box<dyn Bound> {
     bound::all().into_iter().find(|bound| bound.name() == name).expect("the name was checked")
 }
 
-/// Rejects options that have no meaning for a bound on single blocks.
-fn only_for_launches(args: &args::Hunt, scope: Scope) -> Result<(), Diagnostics> {
+/// The most warps per instance on machines that are drawn whole.
+const MAX_WARPS: u16 = 8;
+
+/// Rejects a bound that is not judged on machines that are drawn whole, and options that have no
+/// meaning there.
+fn for_drawn_machines(args: &args::Hunt, bound: &dyn Bound) -> Result<(), Diagnostics> {
+    if !Setting::judges(bound) {
+        let message = format!(
+            "{} is about machines with a pipeline, and the machines that are drawn here have none",
+            args.bound
+        );
+        return Err(Diagnostic::general(format!("--bound {}", args.bound), message)
+            .hint("name machines, for example --machine accelsim-sm1")
+            .into());
+    }
     let given = [("--blocks", args.blocks), ("--resident", args.resident), ("--sub-cores", args.sub_cores)];
     let mut problems = Diagnostics::new();
     for (option, value) in given.into_iter().filter_map(|(option, value)| Some((option, value?))) {
-        if scope == Scope::Block {
+        if bound.scope() == Scope::Block {
             let message = format!("bound {} is about single blocks, on one sub-core here", args.bound);
-            problems.push(Diagnostic::general(format!("{option} {value}"), message));
+            let hint =
+                "leave the option out; --bound rbb is about launches, and --machine draws launches, too";
+            problems.push(Diagnostic::general(format!("{option} {value}"), message).hint(hint));
         }
+    }
+    if let Some(warps) = args.warps.filter(|warps| *warps > MAX_WARPS) {
+        let message = format!("at most {MAX_WARPS} warps are searched on machines that are drawn whole");
+        let hint = "give fewer warps, or name machines with --machine";
+        problems.push(Diagnostic::general(format!("--warps {warps}"), message).hint(hint));
     }
     problems.into_result(())
 }
@@ -177,6 +198,9 @@ fn progress(chain: u64, summary: &Summary) {
 
 fn settings(args: &args::Hunt) -> Result<Vec<Setting>, Diagnostics> {
     if args.setting.is_empty() {
+        if let Some(policy) = named(&args.bound).policy() {
+            return Ok(vec![Setting::Policy(policies::setup(&policy)?)]);
+        }
         let policy = Setting::Policy(PolicySetup::Lrr);
         let all = vec![Setting::Any, Setting::Identical, policy];
         return Ok(if args.bound == PUBLISHED { all } else { vec![Setting::Any] });
@@ -195,7 +219,7 @@ fn settings(args: &args::Hunt) -> Result<Vec<Setting>, Diagnostics> {
 fn setting(text: &str) -> Result<Setting, Diagnostics> {
     let problem = |message: String| {
         Diagnostic::general(format!("--setting {text}"), message)
-            .hint("any, identical, policy:lrr, policy:gto, policy:oldest or policy:random:SEED")
+            .hint(format!("any, identical, or policy:NAME; policies: {}", huntable_policies()))
     };
     match text.split_once(':') {
         None if text == "any" => Ok(Setting::Any),
@@ -209,6 +233,23 @@ fn setting(text: &str) -> Result<Setting, Diagnostics> {
         }
         _ => Err(problem(format!("unknown setting `{text}`")).into()),
     }
+}
+
+/// Returns which settings a bound is about.
+fn setting_hint(bound: &dyn Bound) -> String {
+    match bound.policy() {
+        Some(policy) => format!("--setting policy:{policy} is the setting of {}", bound.name()),
+        None => {
+            "any, identical, policy:gto, policy:lrr, policy:oldest and policy:random:SEED are work conserving"
+                .to_owned()
+        }
+    }
+}
+
+/// Returns the forms of the policies that can be hunted.
+fn huntable_policies() -> String {
+    let named = PolicyKind::NAMED.iter().map(ToString::to_string);
+    named.chain(["random:SEED".to_owned()]).collect::<Vec<_>>().join(", ")
 }
 
 fn plan(args: &args::Hunt, setting: Setting) -> Hunt {

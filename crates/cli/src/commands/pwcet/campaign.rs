@@ -212,6 +212,11 @@ fn sources(
 ) -> Result<Vec<Source>, Diagnostics> {
     let has_inputs = has_random_inputs(args, loaded, monitor)?;
     if !args.random.is_empty() {
+        let repeated = args.random.iter().enumerate().find(|(index, of)| args.random[..*index].contains(of));
+        if let Some((_, source)) = repeated {
+            let place = format!("--random {source}");
+            return Err(Diagnostic::general(place, "this source is named twice").hint("name it once").into());
+        }
         if args.random.contains(&Source::Inputs) && !has_inputs {
             let message = format!("the launch of `{}` has no random data", args.what);
             let hint = "give a buffer random contents, for example --arg NAME='Buffer(.., init: Uniform(0, 9))', or vary \

@@ -17,7 +17,9 @@ use crate::resources;
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_pwcet::threshold::Rule;
-use warpbound_pwcet::{NoAnalysis, Options, Probability, SCALES, Sample, SampleError, analyse};
+use warpbound_pwcet::{
+    MAX_BOOTSTRAPS, NoAnalysis, Options, Probability, SCALES, Sample, SampleError, analyse,
+};
 use warpbound_report::output::Output;
 use warpbound_report::pwcet::{Measured, NoCurveResult, PwcetReport, PwcetResult, Without};
 
@@ -34,16 +36,16 @@ pub const MAX_THREADS: usize = 256;
 /// Runs the command.
 pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let mut options = options(args)?;
-    let (measured, values, read) = if is_measured(&args.what) {
-        from_file(args)?
-    } else {
-        let campaign = Campaign::new(args, args.common.seed, args.runs.unwrap_or(RUNS), &session.monitor)?;
-        match campaign.run(args, session)? {
+    let input = Input::new(args, session)?;
+    // before anything is simulated or analysed, which can take hours
+    enough_bootstraps(args)?;
+    let outputs = Wanted::new(args, &input.files(), session)?;
+    let (measured, values) = match input {
+        Input::Measured { measured, values, .. } => (measured, values),
+        Input::Campaign(campaign) => match campaign.run(args, session)? {
             Simulated::Part(ending) => return Ok(ending),
-            Simulated::All { measured, makespans } => {
-                (measured, Values::Cycles(makespans), campaign.inputs())
-            }
-        }
+            Simulated::All { measured, makespans } => (measured, Values::Cycles(makespans)),
+        },
     };
     options.exact_clock = measured.is_exact();
     if values.len() > MAX_MEASUREMENTS {
@@ -52,12 +54,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
         let hint = "the test of independence compares every pair of them; analyse parts of the measurements separately";
         return Err(Diagnostic::general(args.what.clone(), message).hint(hint).into());
     }
-    let mut outputs = Outputs::new(&read, args.writing.force, &session.parts);
-    let page = args.html.as_ref().map(|path| Ok::<_, Diagnostic>((path, outputs.file("--html", path)?)));
-    let page = page.transpose()?;
-    let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
-    let folder = args.svg.as_deref().map(prepare).transpose()?;
-
+    let unit = args.unit.clone().unwrap_or_else(|| "cycles".to_owned());
     session.progress.begin("analysing", None, "replicates");
     let threads = args.jobs.unwrap_or_else(resources::threads).clamp(1, MAX_THREADS);
     let sample = values.sample();
@@ -68,7 +65,7 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
     let mut ending = Ending::default();
     let result = match (sample, analysed) {
         (Ok(sample), Ok(analysis)) => {
-            let mut result = PwcetResult::new(measured, args.unit.clone(), &sample, analysis);
+            let mut result = PwcetResult::new(measured, unit, &sample, analysis);
             if let Some(runs) = args.judge {
                 result.judged = Some(judge::judge(args, runs, &result.analysis.pwcet, session)?);
             }
@@ -77,20 +74,123 @@ pub fn run(args: &Pwcet, session: &Session) -> Outcome {
         (_, Err(why)) if why.concerns_times() => {
             ending.late.push(no_curve(args, session, why));
             let times = values.finite();
-            PwcetReport::NoCurve(Box::new(NoCurveResult::new(measured, args.unit.clone(), &times, why)))
+            PwcetReport::NoCurve(Box::new(NoCurveResult::new(measured, unit, &times, why)))
         }
         (_, Err(why)) => return Err(no_curve(args, session, why).into()),
         (Err(why), Ok(_)) => return Err(no_curve(args, session, Without::Sample(why)).into()),
     };
-    if let Some((path, part)) = page {
-        write_page(&result, path, part)?;
-    }
-    if let Some(folder) = folder {
-        write_plots(&result, &folder)?;
-    }
+    outputs.write(&result)?;
     let output = Output::new("pwcet", Some(args.common.seed), vec![result]);
     ending.report(session, args.common.format, &output);
     Ok(ending)
+}
+
+/// What is analysed.
+enum Input {
+    /// Measured times, and the file that they were read from.
+    Measured { measured: Measured, values: Values, read: Vec<PathBuf> },
+    /// Runs to simulate.
+    Campaign(Box<Campaign>),
+}
+
+impl Input {
+    fn new(args: &Pwcet, session: &Session) -> Result<Self, Diagnostics> {
+        if is_measured(&args.what) {
+            let (measured, values, read) = from_file(args)?;
+            return Ok(Self::Measured { measured, values, read });
+        }
+        if let Some(unit) = args.unit.as_ref().filter(|unit| *unit != "cycles") {
+            let problem = Diagnostic::general(
+                format!("--unit {unit}"),
+                format!("`{}` is simulated, and its times are in cycles", args.what),
+            );
+            return Err(problem.hint("leave the option out").into());
+        }
+        only_an_analysis(args)?;
+        let runs = args.runs.unwrap_or(RUNS);
+        Ok(Self::Campaign(Box::new(Campaign::new(args, args.common.seed, runs, &session.monitor)?)))
+    }
+
+    /// Returns every file that is read.
+    fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Measured { read, .. } => read.clone(),
+            Self::Campaign(campaign) => campaign.inputs(),
+        }
+    }
+}
+
+/// Refuses the options of an analysis where there is none, because one part of the runs is simulated.
+fn only_an_analysis(args: &Pwcet) -> Result<(), Diagnostics> {
+    let of_an_analysis = [
+        ("--judge", args.judge.is_some()),
+        ("--html", args.html.is_some()),
+        ("--svg", args.svg.is_some()),
+        ("--threshold", args.threshold.is_some()),
+        ("--exceedances", args.exceedances.is_some()),
+        ("--probability", !args.probability.is_empty()),
+    ];
+    let mut problems = Diagnostics::new();
+    for (option, _) in of_an_analysis.iter().filter(|(_, given)| *given && args.shard.is_some()) {
+        let problem =
+            Diagnostic::general(*option, "--shard simulates a part of the runs, without an analysis");
+        problems
+            .push(problem.hint("leave the option out; `pwcet` of the folder of `merge` analyses all runs"));
+    }
+    problems.into_result(())
+}
+
+/// Refuses a number of replicates that [`analyse`] would refuse after the runs.
+fn enough_bootstraps(args: &Pwcet) -> Result<(), Diagnostic> {
+    if args.bootstraps <= MAX_BOOTSTRAPS {
+        return Ok(());
+    }
+    let message = NoAnalysis::Bootstraps(args.bootstraps).to_string();
+    Err(Diagnostic::general(format!("--bootstraps {}", args.bootstraps), message)
+        .hint(format!("at most {MAX_BOOTSTRAPS}; 0 makes no bootstrap")))
+}
+
+/// The names of all plots, which are known before there is a result.
+const PLOTS: [&str; 7] = [
+    "exceedance",
+    "trace",
+    "autocorrelation",
+    "quantiles",
+    "mean-residual-life",
+    "stability-xi",
+    "stability-alpha",
+];
+
+/// The files to write.
+struct Wanted<'a> {
+    page: Option<(&'a Path, Part)>,
+    folder: Option<Folder>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Checks that every file may be written.
+    fn new(args: &'a Pwcet, read: &[PathBuf], session: &Session) -> Result<Self, Diagnostic> {
+        let mut outputs = Outputs::new(read, args.writing.force, &session.parts);
+        let page = |path| Ok::<_, Diagnostic>((path, outputs.file("--html", path)?));
+        let page = args.html.as_deref().map(page).transpose()?;
+        let prepare = |dir| Folder::prepare("--svg", dir, args.writing.force, &session.parts);
+        let folder = args.svg.as_deref().map(prepare).transpose()?;
+        if let Some(folder) = &folder {
+            let files = PLOTS.map(|name| format!("{name}.svg"));
+            folder.check_files(&files.each_ref().map(String::as_str))?;
+        }
+        Ok(Self { page, folder })
+    }
+
+    fn write(self, report: &PwcetReport) -> Result<(), Diagnostics> {
+        if let Some((path, part)) = self.page {
+            write_page(report, path, part)?;
+        }
+        if let Some(folder) = self.folder {
+            write_plots(report, &folder)?;
+        }
+        Ok(())
+    }
 }
 
 /// Writes the report as an HTML page.
@@ -107,9 +207,11 @@ fn write_plots(report: &PwcetReport, folder: &Folder) -> Result<(), Diagnostic> 
     let files: Vec<(String, Vec<u8>)> = report
         .plots()
         .into_iter()
-        .map(|plot| (format!("{}.svg", plot.name), plot.svg.into_bytes()))
+        .map(|plot| {
+            assert!(PLOTS.contains(&plot.name), "a plot that was not checked before: {}", plot.name);
+            (format!("{}.svg", plot.name), plot.svg.into_bytes())
+        })
         .collect();
-    folder.check_files(&files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())?;
     folder.write("", &files)?;
     Ok(())
 }
@@ -196,14 +298,23 @@ fn from_file(args: &Pwcet) -> Result<(Measured, Values, Vec<PathBuf>), Diagnosti
         ("--random", !args.random.is_empty()),
         ("--out", args.out.is_some()),
         ("--judge", args.judge.is_some()),
+        ("--machine", args.common.machine.is_some()),
+        ("--policy", args.common.policy.is_some()),
+        ("--mem-latency", args.common.mem_latency.is_some()),
+        ("--set", !args.common.set.is_empty()),
+        ("--loop-bound", !args.bounds.loop_bound.is_empty()),
+        ("--annotations", args.bounds.annotations.is_some()),
+        ("--entry and the other options of a launch", !args.ptx.words().is_empty()),
     ];
-    if let Some((option, _)) = of_a_campaign.iter().find(|(_, given)| *given) {
+    let mut problems = Diagnostics::new();
+    for (option, _) in of_a_campaign.iter().filter(|(_, given)| *given) {
         let problem = Diagnostic::general(
             *option,
             format!("`{}` has measured times, and nothing is simulated", args.what),
         );
-        return Err(problem.hint("leave the option out, or name a kernel").into());
+        problems.push(problem.hint("leave the option out, or name a kernel"));
     }
+    problems.into_result(())?;
     let Measurements { file, column, values, path } = Measurements::read(&args.what, args.column.as_deref())?;
     Ok((Measured::Column { file, column }, Values::Times(values), path.into_iter().collect()))
 }

@@ -86,7 +86,7 @@ fn configuration(
     let analysed = match Sample::from_cycles(&makespans) {
         Err(why) => Err(NoCurve::Sample(why)),
         Ok(sample) => match analyse(&sample, &simulated(&wanted)?, threads, &session.monitor) {
-            Ok(analysis) => Ok(PwcetResult::new(measured, wanted.unit, &sample, analysis)),
+            Ok(analysis) => Ok(PwcetResult::new(measured, "cycles".to_owned(), &sample, analysis)),
             Err(NoAnalysis::Stopped) => {
                 return Err(Diagnostic::general(trace.launch, NoAnalysis::Stopped.to_string()).into());
             }

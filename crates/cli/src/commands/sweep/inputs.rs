@@ -22,6 +22,8 @@ pub struct Found {
     policies: Vec<PolicySetup>,
     /// The random behaviour of machines that is varied, if the plan has draws.
     randoms: Vec<Random>,
+    /// Whether an error of a kernel of the suite has been reported.
+    suite_failed: bool,
     /// The digests of the plan and of everything that was read for it.
     inputs: Vec<(String, Fnv1a)>,
 }
@@ -44,6 +46,7 @@ impl Found {
             machines: BTreeMap::new(),
             policies: Vec::new(),
             randoms: points.draws().map(Draws::randoms).unwrap_or_default(),
+            suite_failed: false,
             inputs: Vec::new(),
         };
         found.read("the plan".to_owned()).write(text.as_bytes());
@@ -97,9 +100,32 @@ impl Found {
                     self.read(format!("{file} of the kernel {name}")).write_u64(*of_file);
                 }
             }
-            Err(wrong) => problems.append(at(source, &[name], wrong)),
+            Err(wrong) => {
+                let by = axes.iter().find(|axis| self.is_fine_without(name, axes, axis, seed));
+                let option = by.map(|axis| axis.name.as_str());
+                if is_named(source, name) {
+                    let words: Vec<&str> = [name].into_iter().chain(option).collect();
+                    problems.append(at(source, &words, wrong));
+                } else if !std::mem::replace(&mut self.suite_failed, true) {
+                    // the other kernels of the suite fail for the same reason
+                    let words: Vec<&str> = ["SuiteWith"].into_iter().chain(option).collect();
+                    let first = wrong.list().first().cloned();
+                    let first = first.map(|first| at(source, &words, first.into()));
+                    problems.append(first.unwrap_or_default());
+                }
+            }
         }
         self.read_other_launches(name, axes, seed);
+    }
+
+    /// Returns whether the first launch of a kernel can be loaded without one of its options, which is
+    /// then the cause of an error.
+    fn is_fine_without(&self, name: &str, axes: &[Axis], without: &Axis, seed: u64) -> bool {
+        let mut options = PtxLaunch::default();
+        let mut others = axes.iter().filter(|axis| *axis != without);
+        let set = others
+            .try_for_each(|axis| axis.values.first().map_or(Ok(()), |value| options.set(&axis.name, value)));
+        set.is_ok() && self.load(name, &options, seed).is_ok()
     }
 
     /// Reads the files of launches that differ from the first one in an option that names files.
@@ -145,6 +171,7 @@ impl Found {
                 problems.append(at(source, &["settings", setting.0, setting.1], wrong));
             }
         }
+        report_idle_latency(&spec, points, source, problems);
         if let Some(draws) = points.draws()
             && let Err(wrong) = with_settings(&spec, &first_settings(points))
                 .and_then(|spec| drawn(&spec, &self.randoms, draws.from))
@@ -217,13 +244,46 @@ fn first_options(
         for (index, value) in axis.values.iter().enumerate() {
             let of = if index == 0 { &mut options } else { &mut PtxLaunch::default() };
             if let Err((message, hint)) = of.set(&axis.name, value) {
-                let place = [name, &axis.name, value];
-                problems.push(source.error_along(&place, message).hint(hint));
+                // the hint lists the options if there is none of this name
+                let is_unknown = !hint.is_empty();
+                let kernel = if is_named(source, name) { name } else { "SuiteWith" };
+                let place = [kernel, &axis.name, value];
+                let place = if is_unknown { &place[..2] } else { &place[..] };
+                let problem = source.error_along(place, message).hint(hint);
+                if !problems.list().contains(&problem) {
+                    problems.push(problem);
+                }
                 understood = false;
+                if is_unknown {
+                    break;
+                }
             }
         }
     }
     understood.then_some(options)
+}
+
+/// Reports the settings of a plan that replace what `mem_latency` sets, so that its values would
+/// label equal points.
+fn report_idle_latency(spec: &MachineSpec, points: &Points, source: &SourceText, problems: &mut Diagnostics) {
+    let of_latency = points.settings().iter().find(|axis| axis.name == MEM_LATENCY);
+    let first = of_latency.and_then(|axis| axis.values.first()?.parse::<u64>().ok());
+    let Some(latency) = first.filter(|latency| *latency < u64::MAX) else { return };
+    for axis in points.settings().iter().filter(|axis| axis.name != MEM_LATENCY) {
+        let Some(value) = axis.values.first() else { continue };
+        let with = |latency: u64| {
+            let latency = latency.to_string();
+            let spec = with_settings(spec, &[(MEM_LATENCY, &latency), (&axis.name, value)]).ok()?;
+            serde_json::to_string(&spec).ok()
+        };
+        // mistakes of single settings have already been reported
+        let (Some(one), Some(other)) = (with(latency), with(latency + 1)) else { continue };
+        if one == other {
+            let message = format!("`{}` replaces the latency that `{MEM_LATENCY}` sets", axis.name);
+            let problem = source.error_along(&["settings", &axis.name], message);
+            problems.push(problem.hint("leave one of the two out"));
+        }
+    }
 }
 
 /// Returns the machine for the run with this number.
@@ -238,6 +298,11 @@ fn drawn(spec: &MachineSpec, randoms: &[Random], number: u64) -> Result<MachineS
 fn first_settings(points: &Points) -> Vec<Assignment<'_>> {
     let with_values = points.settings().iter().filter(|axis| !axis.values.is_empty());
     with_values.map(|axis| (axis.name.as_str(), axis.values[0].as_str())).collect()
+}
+
+/// Returns whether the plan itself names a kernel, rather than the whole suite.
+fn is_named(source: &SourceText, kernel: &str) -> bool {
+    source.text().contains(kernel)
 }
 
 /// Gives errors the place of a name in the plan, which is found by looking for `words` one after

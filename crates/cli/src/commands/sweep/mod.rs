@@ -41,6 +41,9 @@ pub fn run(args: &Sweep, session: &Session) -> Outcome {
         let lines: String = records.iter().map(|record| record.json(&planned.columns)).collect();
         results.append(&lines)
     });
+    if jobs().next().is_none() {
+        tracing::warn!("no point of the plan is in this shard: at most {} shards have points", points.jobs());
+    }
     let mut ending = Ending::default();
     if let Err(problem) = ended {
         ending.late.push(problem);
@@ -120,6 +123,11 @@ impl About<'_> {
         let complete = all && lacks.is_none();
         let batch = Batch { complete, stopped: session.stopped().filter(|_| !complete), ..Batch::default() };
         ending.violated = summary.violated > 0;
+        if summary.failed > 0 {
+            let points = if summary.failed == 1 { "1 point" } else { &format!("{} points", summary.failed) };
+            let problem = Diagnostic::general(out.clone(), format!("{points} failed"));
+            ending.late.push(problem.hint("the summary lists the errors; the other results are valid"));
+        }
         if let Some(lacks) = lacks {
             let message = format!("all points are there, but not {lacks}");
             ending.late.push(Diagnostic::general(out, message).hint(self.if_missing));

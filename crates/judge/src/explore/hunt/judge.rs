@@ -56,6 +56,12 @@ impl Setting {
         }
     }
 
+    /// Returns whether a bound is judged on instances at all. A bound of pipelines is not, because
+    /// nothing is analysed for it here.
+    pub fn judges(bound: &dyn Bound) -> bool {
+        bound.needs_sections()
+    }
+
     /// Checks whether a bound applies in this setting.
     ///
     /// # Errors
@@ -112,7 +118,11 @@ pub struct Judge {
 
 impl Judge {
     /// Creates a judge of a bound in a setting.
+    ///
+    /// # Panics
+    /// If the bound is not judged on instances, see [`Setting::judges`].
     pub fn new(setting: Setting, bound: Box<dyn Bound>, beam: usize) -> Self {
+        assert!(Setting::judges(bound.as_ref()), "{} has no value for an instance", bound.name());
         let machine = |sub_cores: usize| {
             let units = "units: { \"f0\": Unit(init: 1, lat: 0) }";
             let text = format!("Machine(name: \"none\", sub_cores: {sub_cores}, {units})");

@@ -107,6 +107,13 @@ impl Case {
         case
     }
 
+    /// Returns a case on the first machine whose kernel has every instruction that can be drawn.
+    pub fn of_all_forms() -> Self {
+        let op = |form| Op { form, registers: [0; 3], pointer: form % STRIDES.len(), offset: 0, guard: 0 };
+        let body = (0..FORMS.len()).map(op).collect();
+        Self { base: 0, settings: BTreeMap::new(), blocks: 1, threads: 32, rounds: 2, body }
+    }
+
     /// Makes sure that there are two warps: for a warp alone every bound is close.
     fn interfere(&mut self, size: &CaseSize) {
         if self.blocks == 1 && self.threads <= 32 {

@@ -41,12 +41,12 @@ pub struct MachineHunt {
 }
 
 /// The result of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ran {
-    /// The settings do not fit each other, or the launch does not fit the machine.
-    Refused,
-    /// The bound does not apply.
-    NotApplicable,
+    /// The settings do not fit each other, or the launch does not fit the machine, for this reason.
+    Refused(String),
+    /// The bound does not apply, for this reason.
+    NotApplicable(String),
     /// The run ended after this many cycles.
     Judged(Times),
 }
@@ -84,6 +84,8 @@ pub struct CaseSummary {
     pub refused: u64,
     /// The number of those to which the bound does not apply.
     pub not_applicable: u64,
+    /// The reason why the first of the cases that were not judged was not.
+    pub why_not_judged: Option<String>,
     /// The number of those that were compared with the bound.
     pub judged: u64,
     /// The number of those whose makespan equals the bound.
@@ -95,22 +97,25 @@ pub struct CaseSummary {
 }
 
 impl CaseSummary {
-    /// Returns the average ratio of makespan to bound.
-    pub fn mean_ratio(&self) -> f64 {
-        if self.judged == 0 { 0.0 } else { self.ratios / self.judged as f64 }
+    /// Returns the average ratio of makespan to bound, or `None` if no case was judged.
+    pub fn mean_ratio(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.ratios / self.judged as f64)
     }
 
-    fn add(&mut self, case: &Case, ran: Ran) {
+    fn add(&mut self, case: &Case, ran: &Ran) {
         self.cases += 1;
         match ran {
-            Ran::Refused => self.refused += 1,
-            Ran::NotApplicable => self.not_applicable += 1,
-            Ran::Judged(times) => {
+            Ran::Refused(_) => self.refused += 1,
+            Ran::NotApplicable(_) => self.not_applicable += 1,
+            &Ran::Judged(times) => {
                 self.judged += 1;
                 self.tight += u64::from(times.makespan == times.bound);
                 self.ratios += times.ratio();
                 self.offer(case, times);
             }
+        }
+        if let Ran::Refused(why) | Ran::NotApplicable(why) = ran {
+            self.why_not_judged.get_or_insert_with(|| why.clone());
         }
     }
 
@@ -124,6 +129,7 @@ impl CaseSummary {
         self.cases += other.cases;
         self.refused += other.refused;
         self.not_applicable += other.not_applicable;
+        self.why_not_judged = self.why_not_judged.take().or_else(|| other.why_not_judged.clone());
         self.judged += other.judged;
         self.tight += other.tight;
         self.ratios += other.ratios;
@@ -215,7 +221,7 @@ fn run_chain<E>(
         };
         candidate.mutate(&hunt.size, &mut rng);
         let ran = run(&candidate)?;
-        summary.add(&candidate, ran);
+        summary.add(&candidate, &ran);
         monitor.advance(1);
         if let Ran::Judged(times) = ran {
             if times.violated {

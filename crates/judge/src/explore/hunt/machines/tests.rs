@@ -11,8 +11,8 @@ fn plan(jobs: usize) -> MachineHunt {
 /// A run that depends on the case only, and is close to its bound if many settings are changed.
 fn made_up(case: &Case) -> Ran {
     match case.settings.len() {
-        0 => Ran::Refused,
-        1 => Ran::NotApplicable,
+        0 => Ran::Refused("no settings".to_owned()),
+        1 => Ran::NotApplicable("one setting".to_owned()),
         settings => {
             let makespan = 10 * settings as u64 + u64::from(case.blocks);
             Ran::Judged(Times { makespan, bound: 1000, violated: makespan > 1000 })

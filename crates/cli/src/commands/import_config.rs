@@ -23,7 +23,7 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     let mut sources = Vec::new();
     for file in &args.files {
-        match loader().find_text(file).and_then(|file| Ok(file.text_in_any_encoding(MAX_BYTES)?)) {
+        match loader().find_text(file).and_then(|file| file.text_in_any_encoding(MAX_BYTES)) {
             Ok(source) => sources.push(source),
             Err(problem) => problems.append(problem),
         }

@@ -106,6 +106,21 @@ pub fn sources(kinds: &[TraceKind], kernel: &LoadedKernel) -> Sources {
     if kinds.contains(&TraceKind::Page) { kernel.sources() } else { Sources::default() }
 }
 
+/// Warns of a schedule that `--policy replay:FILE` may not accept.
+pub fn warn_of_schedules(kinds: &[TraceKind], machine: &Machine) {
+    if !kinds.contains(&TraceKind::Schedule) {
+        return;
+    }
+    if machine.sms() > 1 {
+        tracing::warn!("the schedule is that of SM 0, and cannot be replayed on a machine with several SMs");
+    } else if machine.pipeline().is_some() {
+        tracing::warn!(
+            "on a machine with a pipeline, a replay of the schedule can end with an error, because a warp need not \
+             be ready again in the cycle in which it issued"
+        );
+    }
+}
+
 /// Returns the ipoints of a kernel, if a trace needs them.
 pub fn instrumented(kinds: &[TraceKind], kernel: &LoadedKernel) -> Result<Option<Instrumented>, Diagnostic> {
     let wanted = kinds.contains(&TraceKind::Ipoints);

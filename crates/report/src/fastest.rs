@@ -73,6 +73,9 @@ pub struct Lead {
     /// path.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<Cause>,
+    /// The cycles that the slower policy spends less elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent_less: Option<u64>,
     /// The command that states them in full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -99,6 +102,7 @@ impl PointOfSetting {
             cycles,
             share: Fraction(cycles as f64 / smallest.max(1) as f64),
             causes: Vec::new(),
+            spent_less: None,
             command: None,
         })
     }
@@ -186,6 +190,10 @@ impl Lead {
         text.push_str(&style.fill(&format!("{sentence}{end}\n")));
         for (number, cause) in self.causes.iter().enumerate() {
             text.push_str(&style.fill(&format!("  {}.  {}\n", number + 1, cause.text())));
+        }
+        if let Some(less) = self.spent_less.filter(|less| *less > 0) {
+            let line = format!("  elsewhere {} spends {} cycles less\n", self.next, grouped(less));
+            text.push_str(&style.fill(&line));
         }
         if let Some(command) = &self.command {
             // a command is not wrapped, so that it can be copied

@@ -69,9 +69,11 @@ pub fn command(inputs: &Inputs) -> String {
     command
 }
 
-/// Returns the recorded schedule, or the policy itself if the schedule is too long.
+/// Returns the recorded schedule, or the policy itself if the schedule is too long or the machine has a
+/// pipeline: there, a warp may not be ready again in the cycle in which it issued, because another
+/// warp was fetched or placed first.
 fn policy(inputs: &Inputs) -> PolicyKind {
-    let recorded = inputs.run.issues <= MAX_ISSUES as u64;
+    let recorded = inputs.run.issues <= MAX_ISSUES as u64 && inputs.machine.pipeline().is_none();
     if recorded { PolicyKind::Replay(SCHEDULE.to_owned()) } else { inputs.policy.kind() }
 }
 
@@ -97,7 +99,10 @@ pub fn counterexample(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnos
 /// # Errors
 /// Returns an error if the run cannot be repeated or the machine cannot be written.
 pub fn replay(inputs: &Inputs) -> Result<Vec<(String, Vec<u8>)>, Diagnostics> {
-    let schedule = record(inputs)?;
+    let schedule = match policy(inputs) {
+        PolicyKind::Replay(_) => record(inputs)?,
+        _ => None,
+    };
     let mut files = vec![(MACHINE.to_owned(), machine_file(inputs.machine_spec)?.into_bytes())];
     match &inputs.workload.kind {
         WorkloadKind::Micro(kernel) => {

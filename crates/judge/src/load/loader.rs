@@ -217,7 +217,7 @@ fn other_kind(name: &str, wanted: EmbeddedFolder) -> Option<String> {
     {
         let all = name.split(',').all(|part| wanted.find(part).is_some());
         return all.then(|| {
-            "one name is expected here; `check` and `compare` take several machines, as A,B".to_owned()
+            "one name is expected here; `check`, `compare` and `evidence-pack` take several machines, as A,B".to_owned()
         });
     }
     let policy: PolicyKind = name.parse().ok()?;

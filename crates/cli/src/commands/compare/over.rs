@@ -162,7 +162,8 @@ fn add_causes<'s>(
         };
         let (Some(slow), Some(fast)) = (given(&lead.next), given(fastest)) else { continue };
         let (slower, faster) = (side(&slow, session)?, side(&fast, session)?);
-        lead.causes = WhyResult::new((&slow, &slower), (&fast, &faster)).causes;
+        let why = WhyResult::new((&slow, &slower), (&fast, &faster));
+        (lead.causes, lead.spent_less) = (why.causes, Some(why.spent_less));
         let words = ["warpbound".to_owned(), "why".to_owned(), slow, fast];
         lead.command = Some(shell_line(&words));
     }

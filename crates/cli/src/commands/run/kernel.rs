@@ -40,6 +40,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     let policy = load::policy(&args.on.common, kernel, &machine)?;
     let paths = args.traces();
     let kinds = trace_files::kinds(&paths)?;
+    trace_files::warn_of_schedules(&kinds, &machine);
     let ipoints = trace_files::instrumented(&kinds, kernel)?;
     let dumps = names(kernel).dumps(&args.dump)?;
     let sources = trace_files::sources(&kinds, kernel);

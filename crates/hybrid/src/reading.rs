@@ -226,7 +226,8 @@ mod tests {
         }
         assert!(read(&text).unwrap().events == 270);
         let lines: Vec<u32> = problems(&cases[3]).iter().map(|(line, ..)| *line).collect();
-        assert_eq!(lines, [272, 273, 274]);
+        // line 274 is too long, too, which is reported once
+        assert_eq!(lines, [272, 273]);
     }
 
     #[test]

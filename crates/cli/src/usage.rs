@@ -33,8 +33,8 @@ fn command(words: &[OsString]) -> Option<&'static str> {
     words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::command_name)
 }
 
-/// Replaces the suggestion that an unknown option may be meant as a value, which it hardly ever is,
-/// by the commands that have this option.
+/// Replaces the suggestion that an unknown option may be meant as a value by the commands that have
+/// this option.
 fn suggest(error: &mut clap::Error, words: &[OsString]) {
     if error.kind() == ErrorKind::ValueValidation {
         return explain_number(error);

@@ -376,9 +376,9 @@ impl Report for Output<CompareResult> {
         let start = heading.len();
         heading.extend(&names);
         heading.push("tightest proved");
-        // columns dropped first: instructions and blocks, then bounds from the right
+        // columns dropped first: instructions and blocks, then bounds, those of the paper first
         let expendable: Vec<usize> =
-            [words + 1, words].into_iter().chain((start..start + names.len()).rev()).collect();
+            [words + 1, words].into_iter().chain(start..start + names.len()).collect();
         let mut table = Table::new(heading, &(0..words).collect::<Vec<_>>()).expendable(expendable);
         let cells = |name: String, machine: &str, row: &CompareStep, tightest: Option<&str>| {
             let explored = match (row.explored_worst, row.explored_worst_at_least) {

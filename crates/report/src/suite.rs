@@ -200,9 +200,10 @@ fn table(runs: &[Row], machines: bool, style: Style) -> String {
     heading.extend(machines.then_some("machine"));
     heading.extend(["policy", "blocks", "warp insts", "makespan"]);
     let (words, first) = (heading.len() - 3, heading.len());
-    // columns dropped first on a narrow terminal: blocks and instructions, then bounds
+    // columns dropped first on a narrow terminal: blocks and instructions, then bounds; the verdict stays
     let values = first..first + names.len();
-    let expendable: Vec<usize> = [words, words + 1].into_iter().chain(values).collect();
+    let last = [first + names.len(), first - 1];
+    let expendable: Vec<usize> = [words, words + 1].into_iter().chain(values).chain(last).collect();
     let left: Vec<usize> = (0..words).chain([first + names.len() + 1]).collect();
     let columns = heading.into_iter().chain(names.iter().copied()).chain(["overestimation", "verdict"]);
     let mut table = Table::new(columns, &left).expendable(expendable);
@@ -264,6 +265,12 @@ fn by_machine(machines: &[OfMachine], style: Style) -> String {
             names.push(&part.part);
         }
     }
+    // the largest share of any machine comes first, so that small ones are left out on a narrow terminal
+    let largest = |name: &str| {
+        let parts = machines.iter().flat_map(|of| &of.parts).filter(|part| part.part == name);
+        parts.map(|part| part.share.0).fold(0.0, f64::max)
+    };
+    names.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     let heading = ["machine", "kernels", "guaranteed", "mean ratio", "largest", "with parts"];
     let first = heading.len();
     let expendable: Vec<usize> = (first..first + names.len()).rev().chain([5, 4]).collect();

@@ -23,9 +23,9 @@ pub struct Report {
     ///
     /// The form is Y ~ X | LINES / PANELS: Y over X, with a line for each value of LINES and a panel
     /// for each value of PANELS. The last two parts may be left out. Y is `cycles`, `ipc`, `slowdown`
-    /// (cycles over those of the fastest line at the same point), `overestimation` (of the smallest
-    /// proved bound), or any column with numbers, such as `lwb` or `idle_scoreboard`. The others are
-    /// any columns. Where several points are at one place, their mean is drawn; over names, such as
+    /// (cycles over those of the fastest line at the same point, or of the fastest policy without
+    /// lines and with a line for each kernel), `overestimation` (of the smallest proved bound), or any
+    /// column with numbers, such as `lwb` or `idle_scoreboard`. The others are any columns. Where several points are at one place, their mean is drawn; over names, such as
     /// kernels, there are bars instead of lines. `log(X)` and `log(Y)` make an axis logarithmic.
     /// 'box(Y) ~ X' shows the spread of the points as boxes, and 'ecdf(Y) | LINES' their cumulative
     /// distribution.

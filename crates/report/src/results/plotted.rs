@@ -190,7 +190,9 @@ impl PlotData {
             let columns: Vec<String> = record.names().cloned().collect();
             let mut names = Meaning::of(&columns).axes;
             names.extend(["kernel", "seed", "draw", "machine", "policy"].map(str::to_owned));
-            names.retain(|name| Some(name) != self.formula.lines.as_ref());
+            // kernels are not compared with each other
+            let lines = self.formula.lines.as_deref().filter(|name| *name != "kernel");
+            names.retain(|name| name != lines.unwrap_or("policy"));
             self.identity = names.iter().map(|name| Place::of(name)).collect();
         }
         let mut key = Vec::with_capacity(self.identity.len());
@@ -480,6 +482,9 @@ mod tests {
         let plot = data("slowdown ~ lat | policy / kernel").panels().unwrap();
         assert_eq!(points(&plot, 0, 1), [(100.0, 2.0)]);
         assert_eq!(points(&plot, 1, 1), [(100.0, 1.0)]);
+        // without lines, the fastest policy is the measure
+        let plot = data("slowdown ~ lat / policy").panels().unwrap();
+        assert_eq!(points(&plot, 1, 0), [(100.0, 2.0)]);
         let plot = data("ipc ~ kernel").panels().unwrap();
         assert_eq!(points(&plot, 0, 0)[0], (0.0, (0.5 + 2.0 + 1.0) / 3.0));
         // the bound of the paper is not proved

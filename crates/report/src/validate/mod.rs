@@ -266,19 +266,18 @@ fn signed(fraction: Fraction) -> String {
 
 fn one(result: &ValidateResult, style: Style) -> String {
     let ValidateResult { table, gpu, metric, origin, policy, .. } = result;
-    let mut text = style.strong(&format!("{} under {policy}", origin.machine));
-    let _ = writeln!(text, " beside {gpu}: {metric} of {table}");
+    let heading = format!("{} under {policy}", origin.machine);
+    let mut text = style.fill(&format!("{} beside {gpu}: {metric} of {table}\n", style.strong(&heading)));
     let correlation = |of: Option<Fraction>| of.map_or("none".to_owned(), |of| format!("{:.3}", of.0));
-    let _ = writeln!(
-        text,
-        "{} compared: mean absolute error {}, median {}, mean with sign {}; worst {} ({})",
+    text.push_str(&style.fill(&format!(
+        "{} compared: mean absolute error {}, median {}, mean with sign {}; worst {} ({})\n",
         count(result.compared, "kernel"),
         percent(result.mape),
         percent(result.median_error),
         signed(result.mean_error),
         signed(result.worst_error),
         result.worst_kernel
-    );
+    )));
     let _ = writeln!(
         text,
         "correlation {}, of ranks {}\n",

@@ -11,6 +11,8 @@ use super::palette::Ink;
 
 /// The most panels side by side.
 const ACROSS: usize = 3;
+/// The part of the largest value of all panels below which the values of a panel would lie flat.
+const FLAT: f64 = 0.3;
 /// The size of the only panel, and of one of several, in pixels.
 const ALONE: (f64, f64) = (340.0, 220.0);
 const SMALL: (f64, f64) = (190.0, 140.0);
@@ -128,6 +130,11 @@ struct Layout {
     labels: Labels,
 }
 
+/// Returns the width of the widest labels of these axes.
+fn widest_labels(axes: &[Ruled]) -> f64 {
+    axes.iter().map(width_of_labels).fold(0.0, f64::max)
+}
+
 impl Panels {
     /// Returns the SVG file.
     pub fn svg(&self) -> String {
@@ -144,7 +151,8 @@ impl Panels {
 
     /// Returns the notes below the panels: those that are given, and one about lines that coincide.
     pub fn all_notes(&self) -> Vec<String> {
-        self.notes.iter().cloned().chain(self.coinciding()).collect()
+        let own = self.has_own_axes().then(|| "Each panel has an axis of its own.".to_owned());
+        self.notes.iter().cloned().chain(own).chain(self.coinciding()).collect()
     }
 
     /// Returns the SVG without title, and with these notes only, for a page that has the others
@@ -154,10 +162,12 @@ impl Panels {
     }
 
     fn draw(&self, title: &str, notes: &[String]) -> Drawing {
-        let (x, y) = self.axes();
-        let Layout { columns, width, height, left, head, labels } = self.layout(&x, &y);
+        let (x, ys) = self.axes();
+        let Layout { columns, width, height, left, head, labels } = self.layout(&x, &ys);
         let rows = self.panels.len().div_ceil(columns).max(1);
-        let inner = columns as f64 * (width + GAP) - GAP;
+        let own = ys.len() > 1;
+        let gap = GAP + if own { widest_labels(&ys) } else { 0.0 };
+        let inner = columns as f64 * (width + gap) - gap;
         let entries = self.entries();
         let (places, legend) = legend::placed(&entries, inner);
         let mut drawing = Drawing::new(left + inner + GAP, 0.0);
@@ -170,16 +180,16 @@ impl Panels {
         for (index, panel) in self.panels.iter().enumerate() {
             let (column, row) = (index % columns, index / columns);
             let frame = Frame {
-                left: left + column as f64 * (width + GAP),
+                left: left + column as f64 * (width + gap),
                 top: top + head + row as f64 * (head + height + GAP),
                 width,
                 height,
                 x: &x,
-                y: &y,
+                y: if own { &ys[index] } else { &ys[0] },
             };
             let title = shortened(&panel.title, TEXT, width);
             drawing.text((frame.left, frame.top - LINE / 2.0), &title, Anchor::Start, Ink::Text);
-            frame.draw_y(column == 0, true, &mut drawing);
+            frame.draw_y(own || column == 0, true, &mut drawing);
             let is_last = index + columns >= self.panels.len();
             frame.draw_x(is_last.then_some(labels), &mut drawing);
             self.draw_lines(panel, &frame, &mut drawing);
@@ -197,8 +207,9 @@ impl Panels {
         drawing
     }
 
-    fn layout(&self, x: &Ruled, y: &Ruled) -> Layout {
-        let columns = self.panels.len().clamp(1, ACROSS);
+    fn layout(&self, x: &Ruled, ys: &[Ruled]) -> Layout {
+        // four panels are a square, without a hole
+        let columns = if self.panels.len() == 4 { 2 } else { self.panels.len().clamp(1, ACROSS) };
         let are_several = self.panels.len() > 1;
         let (width, height) = if are_several { SMALL } else { ALONE };
         let (width, labels) = match &self.across {
@@ -210,7 +221,7 @@ impl Panels {
                 (width, Labels::of_words(x, width))
             }
         };
-        let left = (LEFT + width_of_labels(y)).max(24.0 + labels.beside);
+        let left = (LEFT + widest_labels(ys)).max(24.0 + labels.beside);
         Layout { columns, width, height, left, head: if are_several { LINE } else { 0.0 }, labels }
     }
 
@@ -247,7 +258,21 @@ impl Panels {
         all
     }
 
-    fn axes(&self) -> (Ruled, Ruled) {
+    /// Returns whether each panel has an axis from bottom to top of its own: on a common one, what is
+    /// small in one of them would lie flat.
+    fn has_own_axes(&self) -> bool {
+        let most = |panel: &Panel| {
+            let ends = panel.lines.iter().flat_map(|line| line.shown.ends());
+            ends.map(|point| point.1.abs()).fold(0.0, f64::max)
+        };
+        let is_linear = matches!(self.y_scale, Scale::Linear | Scale::FromZero) && !self.percent.1;
+        let least = self.panels.iter().map(most).fold(f64::INFINITY, f64::min);
+        is_linear && self.panels.len() > 1 && least < FLAT * self.panels.iter().map(most).fold(0.0, f64::max)
+    }
+
+    /// Returns the axis from left to right, and those from bottom to top: a common one, or one for
+    /// each panel.
+    fn axes(&self) -> (Ruled, Vec<Ruled>) {
         let points = || self.lines().flat_map(|line| line.shown.ends());
         let x = match &self.across {
             Across::Numbers(scale) => {
@@ -257,9 +282,16 @@ impl Panels {
             }
             Across::Words(words) => Ruled::of_words(words),
         };
-        let y = Ruled::over(self.y_scale, points().map(|point| point.1));
-        let (x_percent, y_percent) = self.percent;
-        (if x_percent { x.in_percent() } else { x }, if y_percent { y.in_percent() } else { y })
+        let of = |panels: &[Panel]| {
+            let lines = panels.iter().flat_map(|panel| &panel.lines);
+            let y = Ruled::over(self.y_scale, lines.flat_map(|line| line.shown.ends()).map(|point| point.1));
+            if self.percent.1 { y.in_percent() } else { y }
+        };
+        let ys = match self.has_own_axes() {
+            true => self.panels.iter().map(|panel| of(std::slice::from_ref(panel))).collect(),
+            false => vec![of(&self.panels)],
+        };
+        (if self.percent.0 { x.in_percent() } else { x }, ys)
     }
 
     fn draw_lines(&self, panel: &Panel, frame: &Frame<'_>, drawing: &mut Drawing) {
@@ -420,6 +452,21 @@ mod tests {
         assert!(svg.contains("rotate(-40 ") && !svg.contains("<polygon points=\"\""), "{svg}");
         let points = Panels { y_scale: Scale::Log, ..bars };
         assert!(!lies_inside(&points).contains("NaN"));
+    }
+
+    #[test]
+    fn panels_with_small_values_have_axes_of_their_own() {
+        let mut plot = panels(4);
+        let common = lies_inside(&plot);
+        assert_eq!((plot.axes().1.len(), common.matches(">100<").count()), (1, 4), "{common}");
+        let line = Line { name: 0, shown: Shown::Points(vec![(100.0, 90_000.0), (400.0, 1000.0)]) };
+        plot.panels[2].lines.push(line);
+        let own = lies_inside(&plot);
+        assert_eq!((plot.axes().1.len(), own.matches(">80,000<").count()), (4, 1), "{own}");
+        assert!(own.contains("Each panel has an axis of its own."), "{own}");
+        // ratios are compared across panels
+        let log = Panels { y_scale: Scale::Log, ..plot };
+        assert_eq!(log.axes().1.len(), 1);
     }
 
     #[test]

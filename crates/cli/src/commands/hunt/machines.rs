@@ -297,12 +297,11 @@ fn loaded(case: &Case) -> Result<LoadedKernel, Diagnostics> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpbound_core::machine::PolicyKind;
 
     /// The files of a case give the same times when they are read again: the machine with its settings,
-    /// the schedule, and the kernel.
+    /// and the kernel.
     #[test]
-    fn files_of_a_case_replay() {
+    fn files_of_a_case_give_the_same_times() {
         let machines = ["accelsim-sm1", "fermi-c2050"].map(str::to_owned);
         let runner = Runner::new("plb", &machines).expect("they are embedded");
         for seed in 0..8 {
@@ -318,8 +317,9 @@ mod tests {
             let monitor = ProgressMonitor::new();
             let kernel = loader.kernel(LAUNCH, &LaunchOptions::default(), &monitor).expect("it is a launch");
             let machine = loader.machine("machine.ron").expect("it is a machine");
-            let kind = PolicyKind::Replay("schedule.replay".to_owned());
-            let policies = [loader.policy(&kind, None).expect("it is a schedule")];
+            // a replay is not exact on machines with a pipeline
+            assert!(files.iter().all(|(name, _)| name != "schedule.replay"));
+            let policies = [PolicySetup::Lrr];
             let options = RunOptions::new(FUEL, &monitor).judged_by(&runner.bounds, &runner.gating);
             let plan = Plan { workload: &kernel.workload, machine: &machine, policies: &policies, options };
             let runs = check(&plan).unwrap_or_else(|failed| panic!("{}", failed.problems));

@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(points(&plot, 1, 1), [(100.0, 1.0)]);
         // without lines, the fastest policy is the measure
         let plot = data("slowdown ~ lat / policy").panels().unwrap();
-        assert_eq!(points(&plot, 1, 0), [(100.0, 2.0)]);
+        assert_eq!(points(&plot, 1, 0), [(100.0, (2.0 + 1.0) / 2.0)]);
         let plot = data("ipc ~ kernel").panels().unwrap();
         assert_eq!(points(&plot, 0, 0)[0], (0.0, (0.5 + 2.0 + 1.0) / 3.0));
         // the bound of the paper is not proved

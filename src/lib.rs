@@ -185,7 +185,7 @@
 //! The package `warpbound` re-exports the modules of all crates under the names that this guide
 //! uses, and contains the program and the integration tests. Without its default feature `cli` it
 //! has no command line, no reports and no hybrid analysis. It then does not depend on a parser of
-//! arguments, a library for plots or a solver of linear programs.
+//! arguments, libraries for fonts or a solver of linear programs.
 //!
 //! Within a crate, the modules of a folder (its files, and its subfolders as a whole) use each
 //! other without a cycle. It does not matter by which path or re-export a module uses another one.
@@ -215,6 +215,7 @@
 //! | the features beyond the paper model; the bounds that account for each | `crates/core/src/machine/used/features.rs`; `crates/bound/src/claim.rs` |
 //! | latencies, with their sources | `configs/*.ron` |
 //! | comparison with another simulator | `tests/engine/accelsim.rs` |
+//! | comparison with a real GPU: results and cycles; what was measured | `crates/cli/src/commands/bundle/`, `scripts/measure-on-card.py`, `crates/cli/src/commands/validate/`; `data/measured/` |
 //!
 //! ### Kernels and their execution
 //!
@@ -255,6 +256,7 @@
 //! | the proofs of SRR and GSRR | [`bound::proofs::turns`] |
 //! | bounds that do not hold, with counterexamples | [`bound::failed`] |
 //! | the paths that are possible for any input; the bound over them | [`exec::all_paths`]; [`bound::all_paths`], `crates/judge/src/check/all_paths.rs` |
+//! | whether runs keep to given loop bounds | `crates/judge/src/check/all_paths/kept.rs` |
 //!
 //! ### Searches and estimates
 //!

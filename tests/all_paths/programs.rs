@@ -290,7 +290,7 @@ fn loop_bounds_name_launches() {
         format!("{:?}", ProgramLoopBounds::new(sequence(&program), &bounds).expect_err("they do not fit"))
     };
     let of_line = |text: &str| format!("{line}{text}");
-    assert!(wrong(&[&of_line("@3=5")]).contains("none of these launches executes the loop"));
+    assert!(wrong(&[&of_line("@3=5")]).contains("the program has no launch of this number"));
     assert!(wrong(&[&of_line("@0-1=5"), &of_line("@1=6")]).contains("has a bound already"));
     assert!(wrong(&[&of_line("=5"), &of_line("=6")]).contains("has a bound already"));
     assert!(wrong(&["1=5"]).contains("no loop begins in this line"));

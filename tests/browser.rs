@@ -84,7 +84,8 @@ fn a_report_sorts_filters_and_is_self_contained() {
         Kernel(\"bitonic_warp\"), Kernel(\"blackscholes\"), Kernel(\"attention\"), Kernel(\"btree_group\"), Kernel(\"lrr-witness\")],
         machines: [\"ecrts25-orin\"], settings: { \"mem_latency\": [400, 200, 100, 50, 25, 10, 5] }, policies: [\"gto\", \"lrr\"])";
     std::fs::write(dir.join("plan.ron"), plan).unwrap();
-    warpbound(&dir, &["sweep", "plan.ron", "--out", "results"], 0);
+    // the points of the witness fail, because its machine has no such latency
+    warpbound(&dir, &["sweep", "plan.ron", "--out", "results"], 1);
     warpbound(&dir, &["report", "results", "--out", "report.html"], 0);
     let browser = Browser::start(&dir.join("profile"));
     browser.resize(1280, 900);
@@ -198,7 +199,7 @@ fn a_report_of_many_points_opens_at_once() {
     let opened = opened.fold(f64::INFINITY, f64::min);
     println!("100,000 points: {size} bytes, open after {opened:.0} ms");
     assert!(opened < OPEN_MS, "{opened} ms");
-    assert_eq!(browser.text("return document.querySelector('.facts dd').textContent"), "100\u{202f}000");
+    assert_eq!(browser.text("return document.querySelector('.facts dd').textContent"), "100,000");
     assert!(
         browser
             .text("return document.querySelector('#kernels-table caption').textContent")

@@ -2,7 +2,7 @@
 //! another process resumes.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -158,9 +158,9 @@ fn traces_of_a_list_run_in_parallel_with_the_same_output() {
     assert_eq!(stdout(&one), stdout(&four));
 }
 
-/// Runs a command with a checkpoint repeatedly, kills it each time after a while, and returns the
-/// output of the run that completes, with the number of kills.
-fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
+/// Runs a command with a checkpoint repeatedly, kills it each time after a part of the time that
+/// the whole run takes, and returns the output of the run that completes, with the number of kills.
+fn killed_until_done(dir: &Path, args: &[&str], seed: u64, whole: Duration) -> (String, u32) {
     let (mut state, mut kills) = (seed, 0);
     loop {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -179,7 +179,8 @@ fn killed_until_done(dir: &Path, args: &[&str], seed: u64) -> (String, u32) {
             .unwrap();
         // longer and longer delays, so that it completes on a slow machine as well
         if ends.is_empty() {
-            std::thread::sleep(Duration::from_millis((state >> 33) % 80 + u64::from(kills) * 5));
+            let part = whole.mul_f64(((state >> 33) % 100) as f64 / 100.0);
+            std::thread::sleep(part + Duration::from_millis(5) * kills);
         }
         if ends.is_empty() && child.try_wait().unwrap().is_none() {
             child.kill().unwrap();
@@ -220,11 +221,13 @@ fn killed_runs_resume_to_the_same_output() {
     let run_left = ["run", "t/kernelslist.g", "--format", "json", "--machine", "accelsim-sm1"];
     let all = [&check[..], &check_traces, &run, &["check", "app.ron"], &check_left, &traces_left, &run_left];
     for (index, args) in all.into_iter().enumerate() {
+        let begin = Instant::now();
         let whole = in_dir(&dir, args);
+        let time = begin.elapsed();
         assert!(whole.status.success(), "{}", stderr(&whole));
         let dumped = std::fs::read(dir.join("x.bin")).ok();
         let _ = std::fs::remove_file(dir.join("x.bin"));
-        let (resumed, killed) = killed_until_done(&dir, args, index as u64 + 1);
+        let (resumed, killed) = killed_until_done(&dir, args, index as u64 + 1, time);
         assert_eq!(resumed, stdout(&whole), "{args:?}");
         if args[0] == "run" {
             assert_eq!(std::fs::read(dir.join("x.bin")).ok(), dumped);

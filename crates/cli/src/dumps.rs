@@ -1,6 +1,5 @@
 //! The option `--dump NAME=FILE`, which writes buffers and module variables to files.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use super::files::{Outputs, Part};
@@ -52,11 +51,8 @@ impl OpenDump {
     ///
     /// # Errors
     /// If the file cannot be written.
-    fn place(mut self, bytes: &[u8]) -> Result<(), Diagnostic> {
-        self.part.write_all(bytes).and_then(|()| self.part.place()).map_err(|error| {
-            let place = format!("--dump {}", self.path.display());
-            Diagnostic::general(place, format!("cannot write the file: {error}"))
-        })
+    fn place(self, bytes: &[u8]) -> Result<(), Diagnostic> {
+        self.part.complete(format!("--dump {}", self.path.display()), bytes)
     }
 }
 

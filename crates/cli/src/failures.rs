@@ -155,6 +155,17 @@ impl<'n> Batch<'n> {
         self.cut || !self.left().is_empty()
     }
 
+    /// Ends the command with the errors of its only kernel, if that has no result.
+    ///
+    /// # Errors
+    /// The errors of the kernel, if the batch has no other and was not stopped.
+    pub fn only_failure(&self, has_results: bool) -> Result<(), Diagnostics> {
+        match has_results || self.names.len() != 1 || self.is_incomplete() {
+            true => Ok(()),
+            false => Err(self.failures.clone().into_problems()),
+        }
+    }
+
     /// Returns whether and how the batch ended early.
     pub fn report(&self, session: &Session) -> output::Batch {
         output::Batch {

@@ -73,7 +73,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
                 print_error(&ending.failures.to_string());
             }
             print_error(&ending.late.to_string());
-            match session.stopped() {
+            match session.cut_short() {
                 Some(_) if !ending.violated => ExitCode::from(INCOMPLETE),
                 _ => ending.code(),
             }

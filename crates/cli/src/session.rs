@@ -44,9 +44,15 @@ impl Session {
         Self { style: terminal::style(general.color), table, progress, began, stop, monitor, parts }
     }
 
-    /// Returns why the computation was stopped, if it was.
+    /// Returns why a stop was requested, if it was.
     pub fn stopped(&self) -> Option<Stopped> {
         self.stop.reason()
+    }
+
+    /// Returns why the computation was stopped, if it noticed the request. A computation that was
+    /// complete before it noticed one has lost nothing.
+    pub fn cut_short(&self) -> Option<Stopped> {
+        self.stopped().filter(|_| self.monitor.has_noticed())
     }
 
     /// Returns the time since the command began, for messages.

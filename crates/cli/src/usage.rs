@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::{Args, one_command};
@@ -33,90 +32,88 @@ fn command(words: &[OsString]) -> Option<&'static str> {
     words.iter().skip(1).filter_map(|word| word.to_str()).find_map(one_command::command_name)
 }
 
-/// Replaces the suggestion that an unknown option may be meant as a value by the commands that have
-/// this option.
+/// Replaces suggestions that mislead by one that says what is meant, if that can be told.
 fn suggest(error: &mut clap::Error, words: &[OsString]) {
-    if error.kind() == ErrorKind::ValueValidation {
-        return explain_number(error);
-    }
-    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand))
-        && EmbeddedFolder::Kernels.find(name).is_some()
-    {
-        let tip = format!("`{name}` is a kernel: `warpbound run {name}` simulates it");
-        error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-        return;
-    }
-    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return };
-    if error.kind() != ErrorKind::UnknownArgument {
-        return;
-    }
-    let used = command(words);
-    if unknown.starts_with('-') && unknown[1..].starts_with(|c: char| c.is_ascii_digit()) {
-        let before = words.windows(2).find(|pair| pair[1].to_str() == Some(unknown));
-        let option = before.and_then(|pair| pair[0].to_str()).filter(|word| word.starts_with("--"));
-        let tip = match option {
-            Some(option) => format!("{option} takes no negative number"),
-            None => "no number is negative here".to_owned(),
-        };
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-        return;
-    }
-    let Some(long) = unknown.strip_prefix("--") else {
-        error.remove(ContextKind::Suggested);
-        if let Some(used @ ("why" | "diff")) = used {
-            let tip =
-                format!("a run is one argument, in quotes: warpbound {used} 'saxpy --policy lrr' saxpy");
-            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-        }
-        return;
+    let tip = match error.kind() {
+        ErrorKind::ValueValidation => of_number(error),
+        ErrorKind::InvalidSubcommand => of_kernel(error),
+        ErrorKind::UnknownArgument => of_argument(error, words),
+        _ => None,
     };
-    let long = long.split('=').next().unwrap_or(long).to_owned();
-    let place =
-        |wanted: &dyn Fn(&str) -> bool| words.iter().position(|word| word.to_str().is_some_and(wanted));
-    if let (Some(option), Some(name)) = (place(&|word| word.starts_with("--")), used)
-        && place(&|word| word == name).is_some_and(|command| option < command)
-    {
-        let tip = format!("options of a command follow its name: warpbound {name} .. --{long}");
+    if let Some(tip) = tip {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-        return;
-    }
-    error.remove(ContextKind::Suggested);
-    // a name that resembles another one by chance misleads, above all `--force`
-    if let Some(ContextValue::String(similar)) = error.get(ContextKind::SuggestedArg)
-        && !resembles(&long, similar.trim_start_matches('-'))
-    {
-        error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Usage);
-    }
-    let all = Args::command();
-    let owners = all.get_subcommands().filter(|command| {
-        command.get_arguments().any(|option| option.get_long() == Some(&long))
-            && used != Some(command.get_name())
-    });
-    let owners: Vec<String> = owners.map(|command| format!("`{}`", command.get_name())).collect();
-    if let (Some(used), false) = (used, owners.is_empty()) {
-        let owners = owners.join(", ");
-        let tip =
-            StyledStr::from(format!("`{used}` has no such option; `--{long}` is an option of {owners}"));
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
 }
 
 /// Says what is expected where a number is not one; the parser's own words are those of a programmer.
-fn explain_number(error: &mut clap::Error) {
-    let Some(cause) = error.source().map(ToString::to_string) else { return };
+fn of_number(error: &clap::Error) -> Option<String> {
+    let cause = error.source()?.to_string();
     let expected = match cause.as_str() {
         "invalid digit found in string" | "cannot parse integer from empty string" => {
             "an integer of at least 0, such as 400"
         }
         "invalid float literal" => "a number, such as 0.5",
         _ if cause.starts_with("number too large") => "a smaller number",
-        _ => return,
+        _ => return None,
     };
-    let tip = format!("expected {expected}");
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    Some(format!("expected {expected}"))
+}
+
+/// Says that the name in the place of a command is a kernel, if it is one.
+fn of_kernel(error: &mut clap::Error) -> Option<String> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+    EmbeddedFolder::Kernels.find(name)?;
+    let tip = format!("`{name}` is a kernel: `warpbound run {name}` simulates it");
+    error.remove(ContextKind::SuggestedSubcommand);
+    Some(tip)
+}
+
+/// Says what an unknown argument may be meant as: a negative number, a part of a run that needs
+/// quotes, an option in the wrong place, or an option of other commands. It is hardly meant as a value
+/// after `--`, which the parser suggests.
+fn of_argument(error: &mut clap::Error, words: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg).cloned() else {
+        return None;
+    };
+    error.remove(ContextKind::Suggested);
+    let used = command(words);
+    if unknown.starts_with('-') && unknown[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        let before = words.windows(2).find(|pair| pair[1].to_str() == Some(&unknown));
+        let option = before.and_then(|pair| pair[0].to_str()).filter(|word| word.starts_with("--"));
+        return Some(match option {
+            Some(option) => format!("{option} takes no negative number"),
+            None => "no number is negative here".to_owned(),
+        });
+    }
+    let Some(long) = unknown.strip_prefix("--") else {
+        let used = used.filter(|used| ["why", "diff"].contains(used))?;
+        return Some(format!(
+            "a run is one argument, in quotes: warpbound {used} 'saxpy --policy lrr' saxpy"
+        ));
+    };
+    let long = long.split('=').next().unwrap_or(long);
+    let place =
+        |wanted: &dyn Fn(&str) -> bool| words.iter().position(|word| word.to_str().is_some_and(wanted));
+    if let (Some(option), Some(name)) = (place(&|word| word.starts_with("--")), used)
+        && place(&|word| word == name).is_some_and(|command| option < command)
+    {
+        return Some(format!("options of a command follow its name: warpbound {name} .. --{long}"));
+    }
+    // a name that resembles another one by chance misleads, above all `--force`
+    if let Some(ContextValue::String(similar)) = error.get(ContextKind::SuggestedArg)
+        && !resembles(long, similar.trim_start_matches('-'))
+    {
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+    }
+    let used = used?;
+    let all = Args::command();
+    let owners = all.get_subcommands().filter(|command| {
+        command.get_name() != used && command.get_arguments().any(|option| option.get_long() == Some(long))
+    });
+    let owners: Vec<String> = owners.map(|command| format!("`{}`", command.get_name())).collect();
+    let tip = || format!("`{used}` has no such option; `--{long}` is an option of {}", owners.join(", "));
+    (!owners.is_empty()).then(tip)
 }
 
 /// Returns whether an option may be a misspelling of another one: one begins with the other, or they

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Common, Writing};
+use super::{Common, Writing, at_least_one};
 
 #[derive(Debug, clap::Args)]
 pub struct Validate {
@@ -32,7 +32,7 @@ pub struct Validate {
     #[command(flatten)]
     pub writing: Writing,
     /// Threads for several kernels; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub common: Common,

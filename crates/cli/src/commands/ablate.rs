@@ -27,9 +27,7 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
     let names = if args.kernels.is_empty() { suite_kernels()? } else { args.kernels.clone() };
     let mut batch = Batch::new(&names);
     let table = ablation(args, session, &mut batch)?;
-    if table.kernels.is_empty() && names.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!table.kernels.is_empty())?;
     let mut ending = Ending::default();
     // the CSV of --table is a list of the JSON, as for every command
     let format = match (args.format, &session.table) {

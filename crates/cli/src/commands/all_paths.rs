@@ -35,9 +35,7 @@ pub fn run(args: &Static, session: &Session) -> Outcome {
         }
     }
     bounds.warn_of_unused();
-    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!rows.is_empty())?;
     let (results, verdicts): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let violated = verdicts.iter().any(Verdict::is_violated);
     let output = Output::of_batch("static", Some(args.common.seed), results, batch.report(session));

@@ -1,7 +1,6 @@
 //! `warpbound cfg`: shows the control flow graph of a kernel's warps.
 
 use std::ffi::OsStr;
-use std::io::Write;
 use std::path::Path;
 
 use crate::args::{Cfg, Edges};
@@ -64,14 +63,11 @@ pub fn run(args: &Cfg, session: &Session) -> Outcome {
     let mut problems = Diagnostics::new();
     for (option, form, path) in files(args)? {
         let place = format!("{option} {}", path.display());
-        let written = outputs.file(option, path).and_then(|mut part| {
+        let written = outputs.file(option, path).and_then(|part| {
             let text = if form == Form::Dot { Ok(result.dot()) } else { result.svg() };
             let text =
                 text.map_err(|why| Diagnostic::general(place.clone(), format!("it cannot be drawn: {why}")))?;
-            let written = part.write_all(text.as_bytes()).and_then(|()| part.place());
-            written.map_err(|error| {
-                Diagnostic::general(place.clone(), format!("cannot write the file: {error}"))
-            })
+            part.complete(place, text.as_bytes())
         });
         if let Err(problem) = written {
             problems.push(problem);

@@ -92,10 +92,7 @@ pub fn run(args: &Compare, session: &Session) -> Outcome {
         };
         add_rows(&mut rows, (&prepared, runs), (batch, index), args, session, &mut ending);
     });
-    let nothing = rows.is_empty() && recording.is_none() && !ending.violated;
-    if nothing && names.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!rows.is_empty() || recording.is_some() || ending.violated)?;
     let output = Output::of_batch("compare", Some(args.common.seed), rows, batch.report(session));
     ending.report(session, args.common.format, &output);
     if let Some(recording) = recording {

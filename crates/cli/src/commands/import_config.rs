@@ -1,6 +1,5 @@
 //! `warpbound import-config`: converts a configuration of GPGPU-Sim to a machine.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::args::ImportConfig;
@@ -17,6 +16,8 @@ use warpbound_report::output::Output;
 const BASE: &str = "accelsim-sm1";
 /// The greatest size of a file in bytes; real ones have a few kilobytes.
 const MAX_BYTES: u64 = 16 << 20;
+/// The greatest number of unknown options that are named by a warning each.
+const NAMED: usize = 10;
 
 /// Runs the command.
 pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
@@ -47,6 +48,7 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     let written = SourceText::new(args.files.join(", "), text.as_str());
     Machine::new(&imported.spec, &written).map_err(|problems| imported.of_options(problems, &written))?;
     let result = ImportResult::new(name, &imported, &(text + "\n"));
+    session.conclude();
     let counts = [
         (result.otherwise(), "from which the machine differs"),
         (result.without_counterpart.len(), "without a counterpart"),
@@ -62,19 +64,19 @@ pub fn run(args: &ImportConfig, session: &Session) -> Outcome {
     if !counts.is_empty() {
         tracing::warn!("options: {}; the top of the machine lists them", counts.join(", "));
     }
-    for unknown in &result.unknown {
+    for unknown in result.unknown.iter().take(NAMED) {
         tracing::warn!("not known: {}, {}", unknown.option, unknown.place);
+    }
+    if let Some(more) = result.unknown.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        tracing::warn!("not known: {more} more options");
     }
     let Some(path) = &args.out else {
         return output::report(session, args.format, &Output::new("import-config", None, vec![result]));
     };
     let inputs: Vec<PathBuf> = args.files.iter().map(PathBuf::from).collect();
-    let mut file = Outputs::new(&inputs, args.writing.force, &session.parts).file("--out", path)?;
-    file.write_all(result.machine.as_bytes()).and_then(|()| file.place()).map_err(|error| {
-        Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
-    })?;
+    let file = Outputs::new(&inputs, args.writing.force, &session.parts).file("--out", path)?;
+    file.complete(path.display().to_string(), result.machine.as_bytes())?;
     let mut ending = Ending::default();
-    session.conclude();
     ending.print(session, &format!("wrote the machine `{}` to {}\n", result.name, path.display()));
     Ok(ending)
 }

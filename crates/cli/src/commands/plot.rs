@@ -1,6 +1,5 @@
 //! Plots that a formula describes, for `report --plot` and `sweep --plot`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::files::{Outputs, Part};
@@ -11,47 +10,56 @@ use warpbound_report::results::{Formula, PlotData};
 
 /// The form of the file of a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// An SVG file.
+enum Form {
     Svg,
-    /// A PDF file.
     Pdf,
 }
 
-impl Form {
-    /// Returns the form that the ending of a file states.
+/// The file of a plot that is to be drawn.
+pub struct PlotFile {
+    path: PathBuf,
+    form: Form,
+    part: Part,
+}
+
+impl PlotFile {
+    /// Creates the file. `option` is the option that names it; the ending of its name is its form.
     ///
     /// # Errors
-    /// It states none.
-    pub fn of(option: &str, path: &Path) -> Result<Self, Diagnostic> {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("svg") => Ok(Self::Svg),
-            Some("pdf") => Ok(Self::Pdf),
+    /// The name has another ending, or the file cannot be created.
+    pub fn create(option: &str, path: &Path, outputs: &mut Outputs) -> Result<Self, Diagnostic> {
+        let form = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => Form::Svg,
+            Some("pdf") => Form::Pdf,
             _ => {
                 let place = format!("{option} {}", path.display());
                 let problem = Diagnostic::general(place, "a plot is written as .svg or .pdf");
-                Err(problem.hint("change the ending of the file"))
+                return Err(problem.hint("change the ending of the file"));
             }
-        }
+        };
+        Ok(Self { path: path.to_owned(), form, part: outputs.file(option, path)? })
     }
 
-    /// Returns the contents of the file.
+    /// Writes the plot and returns the path of the file.
     ///
     /// # Errors
-    /// The font of PDF files lacks characters.
-    pub fn contents(
+    /// The font of PDF files lacks characters, or the file cannot be written.
+    pub fn write(
         self,
-        path: &Path,
         svg: impl FnOnce() -> String,
         pdf: impl FnOnce() -> Result<Vec<u8>, String>,
-    ) -> Result<Vec<u8>, Diagnostic> {
-        match self {
-            Self::Svg => Ok(svg().into_bytes()),
-            Self::Pdf => pdf().map_err(|why| {
+    ) -> Result<PathBuf, Diagnostic> {
+        let Self { path, form, part } = self;
+        let place = path.display().to_string();
+        let bytes = match form {
+            Form::Svg => svg().into_bytes(),
+            Form::Pdf => pdf().map_err(|why| {
                 let hint = "name a file that ends in .svg: the program that shows it has fonts of its own";
-                Diagnostic::general(path.display().to_string(), why).hint(hint)
-            }),
-        }
+                Diagnostic::general(&place, why).hint(hint)
+            })?,
+        };
+        part.complete(place, &bytes)?;
+        Ok(path)
     }
 }
 
@@ -60,9 +68,7 @@ pub struct WantedPlot {
     /// What the plot needs of the records so far.
     pub data: PlotData,
     text: String,
-    path: PathBuf,
-    form: Form,
-    part: Part,
+    file: PlotFile,
 }
 
 impl WantedPlot {
@@ -78,10 +84,8 @@ impl WantedPlot {
     ) -> Result<Self, Diagnostic> {
         let formula = Formula::parse(text)
             .map_err(|why| problem(text, why).hint(format!("the form is {}", Formula::FORM)))?;
-        let form = Form::of(option, path)?;
-        let part = outputs.file(option, path)?;
-        let (text, path) = (text.to_owned(), path.to_owned());
-        Ok(Self { data: PlotData::new(formula), text, path, form, part })
+        let file = PlotFile::create(option, path, outputs)?;
+        Ok(Self { data: PlotData::new(formula), text: text.to_owned(), file })
     }
 
     /// Checks that the results of a source with these columns have all that the formula names.
@@ -97,13 +101,9 @@ impl WantedPlot {
     /// # Errors
     /// There is nothing to draw, or the file cannot be written.
     pub fn write(self) -> Result<PathBuf, Diagnostic> {
-        let Self { data, text, path, form, mut part } = self;
+        let Self { data, text, file } = self;
         let panels: Panels = data.panels().map_err(|why| problem(&text, why))?;
-        let bytes = form.contents(&path, || panels.svg(), || panels.pdf())?;
-        part.write_all(&bytes).and_then(|()| part.place()).map_err(|error| {
-            Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
-        })?;
-        Ok(path)
+        file.write(|| panels.svg(), || panels.pdf())
     }
 
     /// Adds a record of the results of a source.

@@ -41,7 +41,7 @@ pub fn run(args: &Report, session: &Session) -> Outcome {
         }
     }
     problems.into_result(())?;
-    all.stopped = session.stopped().filter(|_| session.monitor.has_noticed());
+    all.stopped = session.cut_short();
     session.conclude();
     let mut ending = Ending { violated: all.is_violated(), ..Ending::default() };
     if let Some(stopped) = all.stopped {

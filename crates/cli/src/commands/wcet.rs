@@ -36,9 +36,7 @@ pub fn run(args: &Wcet, session: &Session) -> Outcome {
         }
     }
     bounds.warn_of_unused();
-    if results.is_empty() && args.kernels.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!results.is_empty())?;
     let mut ending = Ending { violated: results.iter().any(WcetResult::is_violated), ..Ending::default() };
     let output = Output::of_batch("wcet", Some(args.common.seed), results, batch.report(session));
     ending.report(session, args.common.format, &output);

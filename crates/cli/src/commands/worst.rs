@@ -70,9 +70,7 @@ pub fn run(args: &Worst, session: &Session) -> Outcome {
             Err(problems) => batch.failures.add(name, &problems),
         }
     }
-    if rows.is_empty() && names.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!rows.is_empty())?;
     let verdicts = rows.iter().map(|row| row.verdict.clone()).collect::<Vec<_>>();
     let violated = verdicts.iter().any(Verdict::is_violated);
     let results: Vec<WorstResult> = rows.into_iter().map(|row| row.result).collect();

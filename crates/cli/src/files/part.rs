@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use warpbound_core::diag::Diagnostic;
 
 /// The unfinished files and folders of this process. A signal handler can remove them. If the
 /// process is killed, a later process can remove them.
@@ -158,6 +159,17 @@ impl Part {
             started.file.set_permissions(there.permissions())?;
         }
         Ok(started)
+    }
+
+    /// Writes the whole contents and gives the file its final name. `place` is what an error names:
+    /// the option with the file, or the file.
+    ///
+    /// # Errors
+    /// If the file cannot be written; it is then removed.
+    pub fn complete(mut self, place: impl Into<String>, contents: &[u8]) -> Result<(), Diagnostic> {
+        self.write_all(contents)
+            .and_then(|()| self.place())
+            .map_err(|error| Diagnostic::general(place, format!("cannot write the file: {error}")))
     }
 
     /// Gives the complete file its final name, atomically.

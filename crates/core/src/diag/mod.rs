@@ -287,6 +287,11 @@ impl Diagnostics {
         &self.list
     }
 
+    /// Returns the message of the first problem; empty if there is none.
+    pub fn first_message(&self) -> String {
+        self.list.first().map_or_else(String::new, |problem| problem.message.clone())
+    }
+
     /// Returns the number of problems that were only counted.
     pub fn dropped(&self) -> usize {
         self.dropped

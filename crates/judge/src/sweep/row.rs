@@ -99,6 +99,11 @@ impl Place {
         Self { name: name.to_owned(), at: 0 }
     }
 
+    /// Creates the places of the overestimation of a bound and of its verdict.
+    pub fn of_bound(bound: &str) -> [Self; 2] {
+        ["overestimation", "verdict"].map(|end| Self::of(&format!("{bound}_{end}")))
+    }
+
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name

@@ -103,10 +103,7 @@ impl Summary {
         }
         let policy = text("policy").unwrap_or("");
         let missing = bounds.iter().skip(self.places.len());
-        self.places.extend(
-            missing
-                .map(|bound| ["overestimation", "verdict"].map(|end| Place::of(&format!("{bound}_{end}")))),
-        );
+        self.places.extend(missing.map(|bound| Place::of_bound(bound)));
         for (bound, [over, verdict]) in bounds.iter().zip(&mut self.places) {
             let Some(over) = over.in_row(record).and_then(Field::number) else { continue };
             let known = self.bounds.iter().position(|row| row.bound == *bound && row.policy == policy);

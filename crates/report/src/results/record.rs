@@ -43,8 +43,6 @@ pub struct Places {
 impl Places {
     /// Returns the fields of records with these axes and bounds.
     pub fn of(meaning: &Meaning) -> Self {
-        let of_bound =
-            |bound: &String| ["overestimation", "verdict"].map(|end| Place::of(&format!("{bound}_{end}")));
         Self {
             point: Place::of("point"),
             kernel: Place::of("kernel"),
@@ -54,7 +52,7 @@ impl Places {
             makespan: Place::of("makespan"),
             warp_instructions: Place::of("warp_instructions"),
             verdict: Place::of("verdict"),
-            bounds: meaning.bounds.iter().map(of_bound).collect(),
+            bounds: meaning.bounds.iter().map(|bound| Place::of_bound(bound)).collect(),
             parts: Place::of("parts"),
             error: Place::of("error"),
         }

@@ -41,9 +41,7 @@ pub fn run(args: &Anomaly, session: &Session) -> Outcome {
             Err(wrong) => batch.failures.add(name, &wrong),
         }
     }
-    if results.is_empty() && names.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!results.is_empty())?;
     let mut ending = Ending::default();
     let results = results.into_iter().map(AnomalyResult::Kernel).collect();
     let output = Output::of_batch("anomaly", Some(args.seed.unwrap_or(0)), results, batch.report(session));

@@ -52,7 +52,7 @@ pub fn run(args: &Bundle, session: &Session) -> Outcome {
                 folder.write(loaded.name(), &files)?;
                 written += 1;
             }
-            Err(problems) if all => refused.push(format!("{name}: {}", reason(&problems))),
+            Err(problems) if all => refused.push(format!("{name}: {}", problems.first_message())),
             Err(problems) => return Err(loaded.with_excerpts(problems)),
         }
         session.monitor.advance(1);
@@ -69,10 +69,6 @@ pub fn run(args: &Bundle, session: &Session) -> Outcome {
 fn embedded() -> Vec<String> {
     let all = Loader::embedded(EmbeddedFolder::Kernels).into_iter();
     all.filter(|(_, location)| location.extension() == "ron").map(|(name, _)| name).collect()
-}
-
-fn reason(problems: &Diagnostics) -> String {
-    problems.list().first().map_or_else(String::new, |problem| problem.message.clone())
 }
 
 /// Executes a kernel or program and returns its files.

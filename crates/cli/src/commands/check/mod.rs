@@ -80,10 +80,7 @@ pub fn run(args: &Check, session: &Session) -> Outcome {
             kept.add(judged, &mut ending);
         }
     });
-    let nothing = kept.is_empty() && recording.is_none();
-    if nothing && args.kernels.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!kept.is_empty() || recording.is_some())?;
     kept.print(&batch, session, &mut ending);
     if let Some(recording) = recording {
         recording.conclude(&mut ending);

@@ -56,9 +56,7 @@ pub fn run(args: &Compare, over: &str, session: &Session) -> Outcome {
             Err(problems) => batch.failures.add(name, &problems),
         }
     }
-    if results.is_empty() && names.len() == 1 && !batch.is_incomplete() {
-        return Err(batch.failures.into_problems());
-    }
+    batch.only_failure(!results.is_empty())?;
     let output = Output::of_batch("compare", Some(args.common.seed), results, batch.report(session));
     let mut ending = Ending::default();
     ending.report(session, args.common.format, &output);
@@ -75,27 +73,25 @@ fn of_kernel(
     args: &Compare,
     session: &Session,
 ) -> Result<Option<Vec<FastestResult>>, Diagnostics> {
-    let mut what = load::any(name, &args.ptx, args.common.seed, &session.monitor)?;
+    let what = load::any(name, &args.ptx, args.common.seed, &session.monitor)?;
     let plain = lists.setups(&args.common, &what, &POLICIES)?;
+    let mut prepared = Prepared { what, setups: Vec::new() };
     let (mut setups, mut judged) = (Vec::new(), Vec::new());
     let mut done = 0;
     // the values of a part share a functional run, and are kept if the command is stopped later
     for part in over.values.chunks(AT_ONCE) {
-        let mut of_part = Vec::new();
         for value in part {
-            of_part.extend(lists.setups(&over.at(value, &args.common), &what, &POLICIES)?);
+            prepared.setups.extend(lists.setups(&over.at(value, &args.common), &prepared.what, &POLICIES)?);
         }
-        let prepared = Prepared { what, setups: of_part };
-        let runs = makespans_of(&prepared, args, session)?;
-        Prepared { what, setups: of_part } = prepared;
-        let Some(runs) = runs else { break };
+        let Some(runs) = makespans_of(&prepared, args, session)? else { break };
         judged.extend(runs);
-        setups.extend(of_part);
+        setups.append(&mut prepared.setups);
         done += part.len();
     }
     if done == 0 {
         return Ok(None);
     }
+    let what = &prepared.what;
     // the machines of the first value, then those of the next one
     let machines = plain.len();
     let mut results = Vec::new();
@@ -106,7 +102,7 @@ fn of_kernel(
         let points = over.values[..done].iter().enumerate().map(point).collect();
         let origin = Origin::new(&of_machine[0].machine);
         let mut result = FastestResult::new(what.name().to_owned(), origin, over.setting.clone(), points);
-        if let (Loaded::Kernel(_), true) = (&what, done == over.values.len()) {
+        if let (Loaded::Kernel(_), true) = (what, done == over.values.len()) {
             let setups = |value: usize| &setups[at(value)][..];
             add_causes(&mut result, name, over, setups, args, session)?;
         }

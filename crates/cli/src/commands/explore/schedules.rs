@@ -1,6 +1,5 @@
 //! The exploration of all work-conserving schedules of a block.
 
-use std::io::Write;
 use std::path::Path;
 
 use super::Block;
@@ -58,13 +57,10 @@ impl<'a> Witnesses<'a> {
 }
 
 impl Witness<'_> {
-    fn write(mut self, block: &Block, witness: &[usize]) -> Result<(), Diagnostic> {
+    fn write(self, block: &Block, witness: &[usize]) -> Result<(), Diagnostic> {
         let schedule = witness_schedule(block.table, block.machine, block.paths, witness)
             .expect("witnesses are replayed before they are reported");
-        self.part.write_all(schedule.as_bytes()).and_then(|()| self.part.place()).map_err(|error| {
-            let place = format!("{} {}", self.option, self.path.display());
-            Diagnostic::general(place, format!("cannot write the file: {error}"))
-        })
+        self.part.complete(format!("{} {}", self.option, self.path.display()), schedule.as_bytes())
     }
 }
 

@@ -191,7 +191,7 @@ fn runs_cases(name: &str, (spec, source): &(MachineSpec, SourceText)) -> Result<
     let machine = Machine::new(spec, source)?;
     let kernel = loaded(&Case::of_all_forms())?;
     let Err(problems) = TimingTable::new(kernel.workload.program(), &machine) else { return Ok(()) };
-    let problem = Diagnostic::general(format!("--machine {name}"), first_message(&problems));
+    let problem = Diagnostic::general(format!("--machine {name}"), problems.first_message());
     Err(problem.hint("the hunt draws kernels in PTX: name a machine for PTX, such as accelsim-sm1").into())
 }
 
@@ -240,7 +240,7 @@ impl Runner {
         let refused = |why: String| Ok(Ran::Refused(why));
         let machine = match self.machine(case) {
             Ok((_, machine)) => machine,
-            Err(problems) => return refused(first_message(&problems)),
+            Err(problems) => return refused(problems.first_message()),
         };
         let kernel = loaded(case)?;
         if let Err(why) = machine.limits().occupancy(&kernel.workload.needs()) {
@@ -281,11 +281,6 @@ impl Runner {
             monitor: &monitor,
         })
     }
-}
-
-/// Returns the message of the first problem.
-fn first_message(problems: &Diagnostics) -> String {
-    problems.list().first().map(|problem| problem.message.clone()).unwrap_or_default()
 }
 
 /// Returns the kernel of a case, read from its own files.

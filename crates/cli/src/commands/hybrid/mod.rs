@@ -4,7 +4,6 @@
 mod bounds;
 
 use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::args::{Edges, Hybrid, IpointsAt};
@@ -174,15 +173,14 @@ fn finish(
     let limits = default_limits(about.ipg);
     let problem = |why: String| Diagnostic::general(about.name.clone(), why);
     let mut ending = Ending::default();
-    if let (Some(mut part), Some(path)) = (lp, &args.dump_lp) {
+    if let (Some(part), Some(path)) = (lp, &args.dump_lp) {
         let mut timing = observed.timing.clone();
         timing.set_bounds(about.ipg, about.given);
         let program =
             IntegerProgram::new(about.ipg, &timing, limits).map_err(|error| problem(error.to_string()))?;
-        let written = part.write_all(program.lp_text().as_bytes()).and_then(|()| part.place());
-        if let Err(error) = written {
-            let place = format!("--dump-lp {}", path.display());
-            ending.late.push(Diagnostic::general(place, format!("cannot write the file: {error}")));
+        let place = format!("--dump-lp {}", path.display());
+        if let Err(problem) = part.complete(place, program.lp_text().as_bytes()) {
+            ending.late.push(problem);
         }
     }
     let found: Estimates = estimate(about.ipg, &observed, about.given, limits)

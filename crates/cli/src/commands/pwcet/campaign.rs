@@ -175,7 +175,7 @@ impl Campaign {
             });
         ended?;
         let wanted: u64 = jobs().map(|job| self.planned.size(job)).sum();
-        if args.shard.is_some() || session.stopped().is_some() {
+        if args.shard.is_some() || session.cut_short().is_some() {
             let mut ending = Ending::default();
             let format = args.common.format;
             let lacks =

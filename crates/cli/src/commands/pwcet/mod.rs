@@ -4,7 +4,6 @@
 mod campaign;
 mod judge;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use campaign::{Campaign, Simulated};
@@ -184,22 +183,13 @@ impl<'a> Wanted<'a> {
 
     fn write(self, report: &PwcetReport) -> Result<(), Diagnostics> {
         if let Some((path, part)) = self.page {
-            write_page(report, path, part)?;
+            part.complete(format!("--html {}", path.display()), report.page().render().as_bytes())?;
         }
         if let Some(folder) = self.folder {
             write_plots(report, &folder)?;
         }
         Ok(())
     }
-}
-
-/// Writes the report as an HTML page.
-fn write_page(report: &PwcetReport, path: &Path, mut part: Part) -> Result<(), Diagnostic> {
-    let html = report.page().render();
-    let written = part.write_all(html.as_bytes()).and_then(|()| part.place());
-    written.map_err(|error| {
-        Diagnostic::general(format!("--html {}", path.display()), format!("cannot write the file: {error}"))
-    })
 }
 
 /// Writes the plots of the report into a folder, each as an SVG file.

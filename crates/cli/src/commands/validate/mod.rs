@@ -2,16 +2,13 @@
 
 mod table;
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-
 use super::bundle;
-use super::plot::Form;
+use super::plot::PlotFile;
 use super::prepared::Prepared;
 use crate::args::{PtxLaunch, Validate};
 use crate::batch::each_kernel;
 use crate::failures::Batch;
-use crate::files::{Outputs, Part, loader};
+use crate::files::{Outputs, loader};
 use crate::lists::Lists;
 use crate::load;
 use crate::output::{Ending, Outcome};
@@ -48,7 +45,8 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
         load::machine_of_application(&args.common)?;
     }
     let table = MeasuredTable::read(&args.measured, &args.metric)?;
-    let plot = args.out.as_deref().map(|path| WantedPlot::create(path, &table, args, session)).transpose()?;
+    let mut outputs = Outputs::new(std::slice::from_ref(&table.path), args.writing.force, &session.parts);
+    let plot = args.out.as_deref().map(|path| PlotFile::create("--out", path, &mut outputs)).transpose()?;
     let gpu = gpu_of(&table, args.gpu.as_deref())?;
     let (wanted, mut left_out) = wanted(&table, &gpu, args)?;
     let names: Vec<String> = wanted.iter().map(|of| of.kernel.clone()).collect();
@@ -94,7 +92,8 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
     let output = Output::of_batch("validate", Some(args.common.seed), results, batch.report(session));
     ending.report(session, args.common.format, &output);
     if let (Some(plot), Some(first)) = (plot, output.results.first()) {
-        match plot.write(first) {
+        let drawn = first.scatter();
+        match plot.write(|| drawn.svg(), || drawn.pdf()) {
             Ok(path) if args.common.format.is_for_people() => {
                 ending.print(session, &format!("\nwrote {}\n", path.display()));
             }
@@ -195,12 +194,13 @@ fn one(
 ) -> Result<(Vec<(Machine, String)>, Done), String> {
     let seed = args.common.seed;
     let options = PtxLaunch::default().options(seed);
-    let loaded = loader().load(&of.kernel, &options, monitor).map_err(|problems| reason(&problems))?;
-    let digest = bundle::digest_of(&loaded).map_err(|problems| reason(&problems))?;
+    let loaded = loader().load(&of.kernel, &options, monitor).map_err(|problems| problems.first_message())?;
+    let digest = bundle::digest_of(&loaded).map_err(|problems| problems.first_message())?;
     if digest != of.code {
         return Err("the code or the data are not those that were measured".to_owned());
     }
-    let prepared = Prepared::new(loaded, &args.common, lists, &[]).map_err(|problems| reason(&problems))?;
+    let prepared =
+        Prepared::new(loaded, &args.common, lists, &[]).map_err(|problems| problems.first_message())?;
     let setups = || prepared.setups.iter().flatten();
     let named = setups().map(|setup| (setup.machine.clone(), setup.policy.kind().to_string())).collect();
     let refused: Vec<Option<String>> =
@@ -211,7 +211,7 @@ fn one(
     let options = args.common.run_options(monitor).race_memory(None).ahead(false);
     let compare = |(refused, run): (Option<String>, Run)| match (refused, run.judged, run.problems) {
         (Some(refused), ..) => Err(refused),
-        (None, _, Some(problems)) => Err(reason(&problems)),
+        (None, _, Some(problems)) => Err(problems.first_message()),
         (None, Some(judged), None) => compared(of, &judged),
         (None, None, None) => Err("nothing was simulated".to_owned()),
     };
@@ -251,10 +251,6 @@ fn most_idle(of: &JudgedLaunch) -> Option<&'static str> {
     idle.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(reason, _)| reason.name())
 }
 
-fn reason(problems: &Diagnostics) -> String {
-    problems.list().first().map_or_else(String::new, |problem| problem.message.clone())
-}
-
 /// Returns the error for a table of which nothing can be compared.
 fn nothing(table: &MeasuredTable, left_out: &[LeftOut]) -> Diagnostic {
     let shown: Vec<String> =
@@ -262,36 +258,4 @@ fn nothing(table: &MeasuredTable, left_out: &[LeftOut]) -> Diagnostic {
     let more = if left_out.len() > 3 { "; .." } else { "" };
     Diagnostic::general(&table.file, "no kernel of the table can be compared")
         .hint(format!("{}{more}", shown.join("; ")))
-}
-
-/// The file of the plot.
-struct WantedPlot {
-    path: PathBuf,
-    form: Form,
-    part: Part,
-}
-
-impl WantedPlot {
-    fn create(
-        path: &Path,
-        table: &MeasuredTable,
-        args: &Validate,
-        session: &Session,
-    ) -> Result<Self, Diagnostic> {
-        let form = Form::of("--out", path)?;
-        let mut outputs = Outputs::new(std::slice::from_ref(&table.path), args.writing.force, &session.parts);
-        let part = outputs.file("--out", path)?;
-        Ok(Self { path: path.to_owned(), form, part })
-    }
-
-    /// Draws the first result.
-    fn write(self, result: &ValidateResult) -> Result<PathBuf, Diagnostic> {
-        let Self { path, form, mut part } = self;
-        let plot = result.scatter();
-        let bytes = form.contents(&path, || plot.svg(), || plot.pdf())?;
-        part.write_all(&bytes).and_then(|()| part.place()).map_err(|error| {
-            Diagnostic::general(path.display().to_string(), format!("cannot write the file: {error}"))
-        })?;
-        Ok(path)
-    }
 }

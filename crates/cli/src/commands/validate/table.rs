@@ -1,5 +1,6 @@
 //! Tables of measured cycles.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -70,7 +71,7 @@ impl Reading<'_> {
         };
         let names = fields(heading, b',').map_err(|why| self.at(index, heading, 0..heading.len(), why))?;
         let places = self.columns(index, heading, &names, metric)?;
-        let mut rows: Vec<Row> = Vec::new();
+        let (mut rows, mut known): (Vec<Row>, _) = (Vec::new(), HashSet::new());
         for (index, line) in lines {
             let found = match fields(line, b',') {
                 Ok(found) if found.len() == names.len() => found,
@@ -88,9 +89,7 @@ impl Reading<'_> {
                 }
             };
             if let Some(row) = self.row(index, line, &found, &places) {
-                if rows.iter().any(|other| {
-                    (&other.gpu, &other.kernel, other.launch) == (&row.gpu, &row.kernel, row.launch)
-                }) {
+                if !known.insert((row.gpu.clone(), row.kernel.clone(), row.launch)) {
                     let message = format!("launch {} of `{}` has a row already", row.launch, row.kernel);
                     let problem = self.at(index, line, found[places[1]].1.clone(), message);
                     self.problems.push(problem.hint("leave one of the rows out"));

@@ -30,6 +30,9 @@ pub struct Ending {
     pub late: Diagnostics,
     /// The kernels of a batch that failed.
     pub failures: Failures,
+    /// Whether a printed report states that nothing stopped the command. A stop that is noticed
+    /// after the last result was complete changes nothing.
+    pub complete: bool,
 }
 
 impl Ending {
@@ -43,6 +46,7 @@ impl Ending {
     /// Prints a result in the requested form.
     pub fn report(&mut self, session: &Session, format: Format, report: &impl Report) {
         session.conclude();
+        self.complete = report.as_ref().complete;
         match printed(report, session, format) {
             Ok(text) => self.print(session, &text),
             Err(problem) => self.late.push(problem),
@@ -74,7 +78,7 @@ pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format
             }
             print_error(&ending.late.to_string());
             match session.cut_short() {
-                Some(_) if !ending.violated => ExitCode::from(INCOMPLETE),
+                Some(_) if !ending.violated && !ending.complete => ExitCode::from(INCOMPLETE),
                 _ => ending.code(),
             }
         }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, OfMachine};
 use super::count;
-use super::output::{Origin, Output, Report};
+use super::output::{Batch, Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
@@ -192,6 +192,12 @@ fn bound(found: &AllPathsOutcome, StaticRun { policy, checked: run }: &StaticRun
     };
     let verdict = Verdict::of(run.makespan, value.as_ref().map(|value| *value).map_err(String::as_str));
     Bound::of_worst_case("static", value.ok(), &verdict, Some(run.makespan))
+}
+
+impl AsRef<Batch> for StaticReport {
+    fn as_ref(&self) -> &Batch {
+        &self.output.batch
+    }
 }
 
 impl Report for StaticReport {

@@ -20,8 +20,8 @@ pub const SCHEMA: u32 = 3;
 /// The version of this tool.
 pub const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A result that a command prints.
-pub trait Report: Serialize {
+/// A result that a command prints. It states whether and how the command ended early.
+pub trait Report: Serialize + AsRef<Batch> {
     /// Returns the text for people.
     fn text(&self, style: Style) -> String;
 }
@@ -79,6 +79,12 @@ impl<R> Output<R> {
         self.judged = Some(verdicts.clone().filter(Verdict::applies).count());
         self.verdict = Some(Status::of(&Verdict::combine(verdicts)));
         self
+    }
+}
+
+impl<R> AsRef<Batch> for Output<R> {
+    fn as_ref(&self) -> &Batch {
+        &self.batch
     }
 }
 

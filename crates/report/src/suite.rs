@@ -146,6 +146,12 @@ impl CheckReport {
     }
 }
 
+impl AsRef<Batch> for CheckReport {
+    fn as_ref(&self) -> &Batch {
+        &self.output.batch
+    }
+}
+
 impl Report for CheckReport {
     fn text(&self, style: Style) -> String {
         let mut text = self.opening(style);

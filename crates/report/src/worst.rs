@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::output::{Origin, Output, Report};
+use super::output::{Batch, Origin, Output, Report};
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{Bound, Status};
@@ -370,6 +370,12 @@ impl Summary {
             );
         }
         text
+    }
+}
+
+impl AsRef<Batch> for WorstReport {
+    fn as_ref(&self) -> &Batch {
+        &self.output.batch
     }
 }
 

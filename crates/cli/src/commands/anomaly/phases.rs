@@ -9,7 +9,7 @@ use warpbound_core::machine::PolicyKind;
 use warpbound_judge::explore::anomaly::phases::{self, PhaseSearch};
 use warpbound_judge::explore::phase_level::{POLICIES, PhasePair, PhaseWarp};
 use warpbound_report::anomaly::AnomalyResult;
-use warpbound_report::output::Output;
+use warpbound_report::output::{Batch, Output};
 use warpbound_report::phase_anomaly::{Drawn, PolicySearch};
 
 /// The most phases of all warps together, so that the drawing stays readable.
@@ -19,6 +19,7 @@ const MAX_PHASES: usize = 64;
 pub fn search(args: &Anomaly, session: &Session) -> Outcome {
     let kinds = super::policies(args, &[PolicyKind::Lrr, PolicyKind::Gto])?;
     let mut results = Vec::new();
+    let mut batch = Batch::default();
     for policy in kinds {
         check_size(args)?;
         let wanted = PhaseSearch {
@@ -31,9 +32,12 @@ pub fn search(args: &Anomaly, session: &Session) -> Outcome {
         };
         session.progress.begin(format!("{policy}"), Some(args.max_schedules), "schedules");
         let found = phases::search(&wanted, &session.monitor).ok_or_else(|| unsupported_policy(&policy))?;
+        if let Some(reason) = session.cut_short().filter(|_| found.ended_early) {
+            batch = Batch::stopped(Some(reason));
+        }
         results.push(AnomalyResult::Phases(PolicySearch::new(&policy, &found)));
     }
-    output::report(session, args.format, &Output::new("anomaly", args.seed, results))
+    output::report(session, args.format, &Output::of_batch("anomaly", args.seed, results, batch))
 }
 
 fn check_size(args: &Anomaly) -> Result<(), Diagnostics> {

@@ -166,15 +166,18 @@ pub struct Lost {
     pub producer: Option<SourceLine>,
 }
 
-/// Times that the run took, in seconds. The functional run may overlap the simulation, so the parts
-/// may add up to more than the total; for a program the parts are not measured separately.
+/// Times that the run took, in seconds. The functional run and the analysis may overlap the
+/// simulation, so the parts may add up to more than the total; for a program the parts are not measured separately.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Seconds {
     /// The time of the functional run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exec_seconds: Option<f64>,
-    /// The time of the simulation and the bounds.
+    /// The time of the analysis of blocks for the bounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analysis_seconds: Option<f64>,
+    /// The time of the simulation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sim_seconds: Option<f64>,
     /// The total time.
@@ -413,11 +416,12 @@ impl Seconds {
     fn text(&self, instructions: u64) -> String {
         let speed = |seconds: f64| instructions as f64 / seconds.max(1e-9) / 1e6;
         let all = self.seconds;
-        match (self.exec_seconds, self.sim_seconds) {
-            (Some(exec), Some(sim)) => format!(
-                "\n  functional run {exec:.3} s ({:.1} million warp instructions per second), simulation and bounds {sim:.3} s ({:.1}), \
-                 together {all:.3} s ({:.1})\n",
+        match (self.exec_seconds, self.analysis_seconds, self.sim_seconds) {
+            (Some(exec), Some(analysis), Some(sim)) => format!(
+                "\n  functional run {exec:.3} s ({:.1} million warp instructions per second), analysis {analysis:.3} s ({:.1}), \
+                 simulation {sim:.3} s ({:.1}), together {all:.3} s ({:.1})\n",
                 speed(exec),
+                speed(analysis),
                 speed(sim),
                 speed(all)
             ),

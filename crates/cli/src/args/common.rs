@@ -58,8 +58,8 @@ pub struct Common {
     pub max_instructions: u64,
     /// Threads for the SMs of a machine with several SMs [default: all cores]
     ///
-    /// Results do not depend on it. One more thread executes the kernel functionally; with N = 1, a
-    /// single thread does both.
+    /// Results do not depend on it. Two more threads execute the kernel functionally and analyse its
+    /// blocks for the bounds; with N = 1, a single thread does everything.
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     pub sm_threads: Option<usize>,
     /// What to do about memory races: accesses whose order affects the results

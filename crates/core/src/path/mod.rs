@@ -29,7 +29,7 @@ use crate::base::{BlockId, LaneMask};
 /// The dynamic instruction sequence of one warp.
 ///
 /// Invariant: the last step, and no other one, has [`Step::ends_warp`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct WarpPath {
     steps: Vec<Step>,
     /// The changes of the active mask: (index of the first step, active lanes from there on), with
@@ -42,6 +42,24 @@ pub struct WarpPath {
     enabled: Vec<LaneMask>,
     /// For each step that accesses memory, the address of each enabled lane, if they are recorded.
     addresses: Vec<u64>,
+}
+
+impl Clone for WarpPath {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Copies a path into this one, and keeps the allocations.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { steps, masks, traffic, enabled, addresses } = other;
+        self.steps.clone_from(steps);
+        self.masks.clone_from(masks);
+        self.traffic.clone_from(traffic);
+        self.enabled.clone_from(enabled);
+        self.addresses.clone_from(addresses);
+    }
 }
 
 impl WarpPath {
@@ -150,7 +168,7 @@ impl WarpPath {
 }
 
 /// The paths of all warps of one block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct BlockPaths {
     /// The block.
     pub block: BlockId,
@@ -161,6 +179,22 @@ pub struct BlockPaths {
     /// Whether some barrier did not involve every warp of the block (a barrier with a thread count,
     /// or an arrival without waiting). Such barriers do not split sections.
     pub partial_barriers: bool,
+}
+
+impl Clone for BlockPaths {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Copies the paths of a block into these, and keeps the allocations.
+    fn clone_from(&mut self, other: &Self) {
+        let Self { block, warps, thread_instructions, partial_barriers } = other;
+        self.warps.clone_from(warps);
+        (self.block, self.thread_instructions) = (*block, *thread_instructions);
+        self.partial_barriers = *partial_barriers;
+    }
 }
 
 impl BlockPaths {

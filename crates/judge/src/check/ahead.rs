@@ -1,4 +1,4 @@
-//! Functional execution ahead of the simulation, on a separate thread.
+//! Functional execution and analysis of blocks ahead of the simulation, on a separate thread.
 //!
 //! Blocks are executed in launch order and do not depend on simulated time, so that running ahead
 //! changes only the elapsed real time. SMs often need their next blocks at the same time, so many
@@ -7,15 +7,16 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
 
 use crossbeam::channel::{Receiver, Sender, unbounded};
 
-use super::clock::{Clock, Timed};
+use super::clock::Clock;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, WarpPath};
 
 /// No batch is started while this many bytes of blocks wait for the simulator.
 const READY: usize = 1 << 25;
+/// The number of bytes counted for a block in addition to its warps: about those of its analysis.
+const BLOCK: usize = 1 << 11;
 /// The number of bytes counted for a warp in addition to its path.
 const WARP: usize = size_of::<WarpPath>() + 64;
 /// The number of steps that completes a batch, unless [`BLOCKS`] is reached first: a handover costs
@@ -29,7 +30,7 @@ type Source<'s, E> = dyn BlockSource<Error = E> + Send + 's;
 /// The blocks of a source that may run ahead.
 pub(super) struct Ahead<'s, E> {
     kind: Kind<'s, E>,
-    waited: Duration,
+    clock: Option<&'s Clock>,
 }
 
 enum Kind<'s, E> {
@@ -74,7 +75,8 @@ impl<E> Batch<E> {
             match source.next_block(room) {
                 Ok(true) => {
                     steps += room.warp_instructions();
-                    self.bytes += room.warps.iter().map(|warp| WARP + warp.size_bytes()).sum::<usize>();
+                    self.bytes +=
+                        room.warps.iter().map(|warp| WARP + warp.size_bytes()).sum::<usize>() + BLOCK;
                     self.filled += 1;
                 }
                 Ok(false) => self.end = Some(Ok(())),
@@ -89,12 +91,7 @@ impl<E> BlockSource for Ahead<'_, E> {
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, E> {
         let (batches, spare, present) = match &mut self.kind {
-            Kind::Here(source) => {
-                let began = Instant::now();
-                let there = source.next_block(paths);
-                self.waited += began.elapsed();
-                return there;
-            }
+            Kind::Here(source) => return Clock::waiting(self.clock, || source.next_block(paths)),
             Kind::Thread { batches, spare, present, .. } => (batches, spare, present),
         };
         while present.taken == present.filled {
@@ -105,9 +102,8 @@ impl<E> BlockSource for Ahead<'_, E> {
             let over = std::mem::replace(present, Batch::new(Vec::new()));
             // the receiver no longer exists once the last batch has been sent
             let _ = spare.send((over.rooms, over.bytes));
-            let began = Instant::now();
-            *present = batches.recv().expect("the last batch of a source says so");
-            self.waited += began.elapsed();
+            let next = Clock::waiting(self.clock, || batches.recv());
+            *present = next.expect("the last batch of a source says so");
         }
         std::mem::swap(paths, &mut present.rooms[present.taken]);
         present.taken += 1;
@@ -130,28 +126,15 @@ impl<E> BlockSource for Ahead<'_, E> {
 }
 
 /// Passes the blocks of a source to `body`. If `thread` is set, a separate thread executes them
-/// while `body` runs. The clock measures the execution and the waiting for it.
+/// while `body` runs. The clock measures the waiting for them.
 pub(super) fn ahead<E: Send, R>(
     source: &mut Source<'_, E>,
     thread: bool,
     clock: Option<&Clock>,
     body: impl FnOnce(&mut Ahead<'_, E>) -> R,
 ) -> R {
-    let Some(clock) = clock else { return unmeasured(source, thread, body) };
-    unmeasured(&mut Timed { source, clock }, thread, |blocks| {
-        let result = body(blocks);
-        clock.add_waited(blocks.waited);
-        result
-    })
-}
-
-fn unmeasured<E: Send, R>(
-    source: &mut Source<'_, E>,
-    thread: bool,
-    body: impl FnOnce(&mut Ahead<'_, E>) -> R,
-) -> R {
     if !thread {
-        return body(&mut Ahead { kind: Kind::Here(source), waited: Duration::ZERO });
+        return body(&mut Ahead { kind: Kind::Here(source), clock });
     }
     std::thread::scope(|scope| {
         let (ready, batches) = unbounded();
@@ -165,7 +148,7 @@ fn unmeasured<E: Send, R>(
         });
         let kind = Kind::Thread { batches, spare, present, footprint, at_work };
         // dropped here, so that the thread does not wait forever
-        let mut ahead = Ahead { kind, waited: Duration::ZERO };
+        let mut ahead = Ahead { kind, clock };
         body(&mut ahead)
     })
 }
@@ -256,6 +239,6 @@ mod tests {
         });
         assert_eq!(first, Ok((true, BlockId::new(0))));
         // a batch may begin just before there are enough bytes
-        assert!(source.next as usize <= READY / WARP + BLOCKS);
+        assert!(source.next as usize <= READY / (BLOCK + WARP) + BLOCKS);
     }
 }

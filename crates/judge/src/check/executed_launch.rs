@@ -5,7 +5,6 @@
 //! memory footprint of the launch. Runs of one kernel with the same paths on one machine under one
 //! policy therefore take exactly the same number of cycles.
 
-use super::ahead::ahead;
 use super::left::Left;
 use super::order::{OrderDependences, settled};
 use super::plan::Plan;
@@ -125,9 +124,7 @@ impl<'a> ExecutedLaunch<'a> {
         policy: &PolicySetup,
         observer: &mut dyn Observer,
     ) -> Result<JudgedLaunch, Failed> {
-        let ended = ahead(self, plan.runs_ahead(), plan.options.clock, |blocks| {
-            observe_source(&mut Left::default(), plan, policy, blocks, observer)
-        });
+        let ended = observe_source(&mut Left::default(), plan, policy, self, observer);
         settled(ended, &self.source.seen(), plan.workload.program())
     }
 }

@@ -7,6 +7,7 @@
 pub mod ablation;
 mod ahead;
 pub mod all_paths;
+mod analysing;
 mod application;
 mod applications;
 mod clock;

@@ -7,7 +7,7 @@
 //! again for each replay.
 
 use super::ahead::ahead;
-use super::clock::Clock;
+use super::clock::{Clock, Timed};
 use super::executed_launch::ExecutedLaunch;
 use super::judge::{Analysed, Analysers, Found, Judge};
 use super::judged_launch::{Failed, JudgedLaunch, Unsettled};
@@ -217,11 +217,12 @@ fn block_by_block<'e>(
         .map(|(plan, table)| Replays::new(plan, table.as_ref().map_err(Clone::clone)?))
         .collect();
     let clock = first.options.clock;
-    let mut source = match Clock::measure(clock, || executes.begin(options, only)) {
+    let mut source = match Clock::execution(clock, || executes.begin(options, only)) {
         Ok(source) => source,
         Err(problems) => return plans.iter().map(|plan| none_ran(plan, &problems)).collect(),
     };
-    let ended = ahead(&mut source, first.runs_ahead(), clock, |blocks| {
+    let mut timed = Timed { source: &mut source, clock };
+    let ended = ahead(&mut timed, first.runs_ahead(), clock, |blocks| {
         let mut paths = BlockPaths::default();
         while !first.options.monitor.is_stopped() && runs.iter().flatten().any(Replays::go_on) {
             if !blocks.next_block(&mut paths)? {
@@ -334,7 +335,7 @@ fn launch_by_launch<'e>(
     // if this execution fails, each policy repeats it, so that the error occurs after the blocks
     // before it have been simulated
     let RunOptions { clock, monitor, .. } = plans[0].options;
-    let kept = Clock::measure(clock, || {
+    let kept = Clock::execution(clock, || {
         let source = if replays > 1 { executes.begin(options, false).ok() } else { None };
         source.and_then(|source| ExecutedLaunch::of(source, monitor).into_whole())
     });
@@ -351,10 +352,8 @@ fn launch_by_launch<'e>(
                 (ran, seen.clone())
             }
             None => {
-                let mut source = Clock::measure(clock, || executes.begin(options, only && replays == 1))?;
-                let ran = ahead(&mut source, plan.runs_ahead(), clock, |blocks| {
-                    observe_source(left, plan, policy, blocks, observer)
-                });
+                let mut source = Clock::execution(clock, || executes.begin(options, only && replays == 1))?;
+                let ran = observe_source(left, plan, policy, &mut source, observer);
                 let seen = source.seen();
                 executes.end(source, ran.as_ref().is_ok_and(Unsettled::is_complete));
                 (ran, seen)

@@ -1,8 +1,13 @@
 //! A judged run under one policy, with an observer.
 
 use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use super::judge::{Analysed, Analysers, Found, Judge};
+use super::ahead::ahead;
+use super::analysing::{AnySource, analysing};
+use super::clock::{Clock, Timed};
+use super::judge::{Analysers, Found, Judge};
 use super::judged_launch::{Failed, Unsettled};
 use super::left::Left;
 use super::plan::{Plan, resident_blocks};
@@ -25,7 +30,7 @@ pub(super) fn observe_source(
     left: &mut Left,
     plan: &Plan,
     policy: &PolicySetup,
-    source: &mut dyn BlockSource<Error = Diagnostics>,
+    source: &mut AnySource,
     observer: &mut dyn Observer,
 ) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
@@ -39,31 +44,39 @@ pub(super) fn observe_source(
     let watched = policy.kind().work_conserving().is_none();
     let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
     let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
-    let asked = judge.may_apply();
     let mut latest = Cycles::ZERO;
-    let summary = match simulate_after(
-        &mut left.simulated,
-        plan.options.threads,
-        &mut Watched { source, monitor: plan.options.monitor },
-        &table,
-        plan.machine,
-        policy,
-        resident,
-        &mut observer,
-        |result, paths| {
-            // the analyser covers the paper model only
-            if plan.options.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
-                match super::self_check(&table, plan.machine, paths) {
-                    Ok(checked) => judge.total.self_checked_warps += checked,
-                    Err(problem) => failed = Some(problem),
-                }
-            }
-            let analysed = Analysed::new(plan, &asked, &mut analysers, paths);
-            judge.block(result, paths, &analysed, passed_over.take());
-            latest = latest.max((result.start + result.makespan).since_start());
-            plan.options.monitor.advance(1);
-        },
-    ) {
+    let mut timed = Timed { source, clock: plan.options.clock };
+    let requested = judge.may_apply();
+    let (thread, clock) = (plan.runs_ahead(), plan.options.clock);
+    let simulated =
+        analysing(&mut timed, plan, (&requested, &mut analysers), thread, |blocks, mut analyses| {
+            ahead(blocks, thread, clock, |source| {
+                simulate_after(
+                    &mut left.simulated,
+                    plan.options.threads,
+                    &mut Watched { source, monitor: plan.options.monitor },
+                    &table,
+                    plan.machine,
+                    policy,
+                    resident,
+                    &mut observer,
+                    |result, paths| {
+                        // the analyser covers the paper model only
+                        if plan.options.self_check && failed.is_none() && plan.machine.pipeline().is_none() {
+                            match super::self_check(&table, plan.machine, paths) {
+                                Ok(checked) => judge.total.self_checked_warps += checked,
+                                Err(problem) => failed = Some(problem),
+                            }
+                        }
+                        let analysed = Clock::waiting(clock, || analyses.take(result.block));
+                        judge.block(result, paths, &analysed, passed_over.take());
+                        latest = latest.max((result.start + result.makespan).since_start());
+                        plan.options.monitor.advance(1);
+                    },
+                )
+            })
+        });
+    let summary = match simulated {
         Ok(summary) => summary,
         Err(error) => {
             judge.total.makespan = latest;
@@ -108,12 +121,12 @@ fn machine_notes(plan: &Plan) -> Vec<String> {
 }
 
 /// A source that yields no more blocks once the run is stopped.
-struct Watched<'a> {
-    source: &'a mut dyn BlockSource<Error = Diagnostics>,
+struct Watched<'a, S> {
+    source: &'a mut S,
     monitor: &'a ProgressMonitor,
 }
 
-impl BlockSource for Watched<'_> {
+impl<S: BlockSource<Error = Diagnostics>> BlockSource for Watched<'_, S> {
     type Error = Diagnostics;
 
     fn next_block(&mut self, paths: &mut BlockPaths) -> Result<bool, Diagnostics> {
@@ -126,6 +139,10 @@ impl BlockSource for Watched<'_> {
 
     fn footprint(&self) -> Footprint {
         self.source.footprint()
+    }
+
+    fn at_work(&self) -> Option<Arc<AtomicBool>> {
+        self.source.at_work()
     }
 }
 

@@ -77,7 +77,12 @@ pub fn run(args: &Run, program: &LoadedApplication, session: &Session) -> Outcom
     let judged = CheckResult::of_application(&program.name, &program.application, &machine, &checked);
     let result = RunResult {
         details: (!args.timings).then(details),
-        seconds: args.timings.then_some(Seconds { exec_seconds: None, sim_seconds: None, seconds }),
+        seconds: args.timings.then_some(Seconds {
+            exec_seconds: None,
+            analysis_seconds: None,
+            sim_seconds: None,
+            seconds,
+        }),
         ..RunResult::new(judged, &checked.total)
     };
     let mut ending = Ending::default();

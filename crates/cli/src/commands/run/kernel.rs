@@ -266,6 +266,7 @@ impl Files<'_> {
 fn seconds(clock: &Clock, all: Duration) -> Seconds {
     Seconds {
         exec_seconds: Some(clock.executed().as_secs_f64()),
+        analysis_seconds: Some(clock.analysed().as_secs_f64()),
         sim_seconds: Some(all.saturating_sub(clock.waited()).as_secs_f64()),
         seconds: all.as_secs_f64(),
     }

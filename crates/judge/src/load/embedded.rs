@@ -6,20 +6,26 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use include_dir::{Dir, File, include_dir};
-
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::IsaTable;
 use warpbound_front::accelsim::Opcodes;
 use warpbound_front::sass::Encoding;
 
-static CONFIGS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/configs");
-static KERNELS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/kernels");
-static PLANS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/plans");
-static OPCODES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/isa/traces");
+// the lists of the files of each folder, which the build script makes
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
 const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
 /// The encoding of Maxwell and Pascal instructions.
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
+
+/// An embedded file. The files of a folder are sorted by their file names.
+struct EmbeddedFile {
+    /// The file name.
+    name: &'static str,
+    /// The path in the folder, with `/` between its parts.
+    path: &'static str,
+    contents: &'static [u8],
+}
 
 /// An embedded folder. Some of its files have a *name* by which users refer to them: the file name
 /// without its extension.
@@ -60,52 +66,44 @@ impl EmbeddedFolder {
         }
     }
 
-    fn dir(self) -> &'static Dir<'static> {
+    fn files(self) -> &'static [EmbeddedFile] {
         match self {
-            Self::Kernels => &KERNELS,
-            Self::Configs => &CONFIGS,
-            Self::Plans => &PLANS,
+            Self::Kernels => KERNELS,
+            Self::Configs => CONFIGS,
+            Self::Plans => PLANS,
         }
     }
 
     /// Returns the contents of the file with this path in the folder, if there is one.
     pub fn contents(self, path: &str) -> Option<&'static [u8]> {
-        // comparing text is several times as fast as comparing the components of paths
-        let exact = files(self.dir()).find(|file| text(file.path()) == path);
-        exact.or_else(|| self.dir().get_file(path)).map(File::contents)
-    }
-
-    /// Returns the name and path of each file that has a name.
-    fn named(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        files(self.dir()).filter_map(move |file| {
-            let path = text(file.path());
-            let (name, ending) = path.rsplit(['/', '\\']).next()?.rsplit_once('.')?;
-            self.endings().contains(&ending).then_some((name, path))
-        })
+        let path = Path::new(path);
+        let file =
+            with_name(self.files(), path.file_name()?.to_str()?).find(|file| Path::new(file.path) == path)?;
+        Some(file.contents)
     }
 
     /// Returns the path of the file with this name, if there is one.
-    pub fn find(self, name: &str) -> Option<String> {
-        self.named().find(|(found, _)| *found == name).map(|(_, path)| path.to_owned())
+    pub fn find(self, name: &str) -> Option<&'static str> {
+        let with_ending = |ending| with_name(self.files(), &format!("{name}.{ending}")).next();
+        Some(self.endings().iter().find_map(with_ending)?.path)
     }
 
     /// Returns the name and path of every file that has a name, sorted by name.
-    pub fn list(self) -> Vec<(String, String)> {
-        let owned = |(name, path): (&str, &str)| (name.to_owned(), path.to_owned());
-        let mut found: Vec<(String, String)> = self.named().map(owned).collect();
-        found.sort_by(|a, b| a.0.cmp(&b.0));
+    pub fn list(self) -> Vec<(&'static str, &'static str)> {
+        let named = |file: &EmbeddedFile| {
+            let (name, ending) = file.name.rsplit_once('.')?;
+            self.endings().contains(&ending).then_some((name, file.path))
+        };
+        let mut found: Vec<_> = self.files().iter().filter_map(named).collect();
+        found.sort_by_key(|(name, _)| *name);
         found
     }
 }
 
-/// Returns the files of a folder and of the folders in it.
-fn files(dir: &'static Dir<'static>) -> Box<dyn Iterator<Item = &'static File<'static>>> {
-    Box::new(dir.files().chain(dir.dirs().flat_map(files)))
-}
-
-/// Returns the path of an embedded file as text.
-fn text(path: &'static Path) -> &'static str {
-    path.to_str().expect("names of embedded files are UTF-8")
+/// Returns the files with this file name from the files of a folder.
+fn with_name(files: &'static [EmbeddedFile], name: &str) -> impl Iterator<Item = &'static EmbeddedFile> {
+    let from = files.partition_point(|file| file.name < name);
+    files[from..].iter().take_while(move |file| file.name == name)
 }
 
 /// Returns the table of op classes of PTX.
@@ -137,7 +135,8 @@ pub fn opcodes() -> Result<&'static [Opcodes], Diagnostics> {
 fn read_opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
     let source = |name: &str| {
         let path = format!("{name}.ron");
-        let text = OPCODES.get_file(&path).and_then(|file| file.contents_utf8());
+        let file = with_name(OPCODES, &path).next();
+        let text = file.and_then(|file| str::from_utf8(file.contents).ok());
         let place = format!("isa/traces/{path}");
         match text {
             Some(text) => Ok(SourceText::new(place, text)),

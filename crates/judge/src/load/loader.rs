@@ -45,7 +45,8 @@ impl Loader {
     /// Returns the name and location of every file of an embedded folder that has a name, sorted by
     /// name.
     pub fn embedded(folder: EmbeddedFolder) -> Vec<(String, Location)> {
-        let located = |(name, path)| (name, Location::Embedded(folder, path));
+        let located =
+            |(name, path): (&str, &str)| (name.to_owned(), Location::Embedded(folder, path.to_owned()));
         folder.list().into_iter().map(located).collect()
     }
 
@@ -191,11 +192,13 @@ impl Loader {
         if file.extension() == "ron" || name.contains(['/', '\\']) {
             return Ok(file);
         }
-        let meant = of_config(name).or_else(|| self.of_file(name)).or_else(|| other_kind(name, folder));
-        find_embedded(folder, name, |near, names| match (meant, near) {
-            (Some(hint), _) => hint,
-            (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => format!("embedded: {}", names.join(", ")),
+        find_embedded(folder, name, |near, names| {
+            let meant = of_config(name).or_else(|| self.of_file(name)).or_else(|| other_kind(name, folder));
+            match (meant, near) {
+                (Some(hint), _) => hint,
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => format!("embedded: {}", names.join(", ")),
+            }
         })
     }
 }
@@ -238,10 +241,9 @@ fn find_embedded(
     hint: impl FnOnce(Option<&str>, &[&str]) -> String,
 ) -> Result<Location, Diagnostics> {
     if let Some(path) = folder.find(name) {
-        return Ok(Location::Embedded(folder, path));
+        return Ok(Location::Embedded(folder, path.to_owned()));
     }
-    let known = folder.list();
-    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = folder.list().into_iter().map(|(name, _)| name).collect();
     let hint = hint(closest(name, names.iter().copied()), &names);
     let message = format!("no embedded {} of this name", folder.kind());
     Err(Diagnostic::general(name, message).hint(hint).into())

@@ -8,14 +8,16 @@ mod printable;
 mod ron;
 mod ron_words;
 mod similar;
+mod stated;
 
 pub use place::{Place, Step, Texts};
 pub use printable::{
     is_active, printable, printable_in_colour, printable_json, printable_markup, printable_name,
 };
-pub use ron::{from_ron, to_ron, unique_keys};
+pub use ron::{from_ron, from_ron_stated, to_ron, unique_keys};
 pub use ron_words::description as ron_problem;
 pub use similar::closest;
+pub use stated::Stated;
 
 use std::fmt;
 
@@ -35,9 +37,8 @@ impl SourceText {
     /// Creates a source text; `name` is the file name in messages.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
-        let line_starts = std::iter::once(0)
-            .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1))
-            .collect();
+        let line_starts =
+            std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i + 1)).collect();
         Self { name: name.into(), text, line_starts }
     }
 

@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use ron::error::{Error, SpannedError};
 use ron::extensions::Extensions;
-use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::ron_words::{description, suggestion};
+use super::stated::{Noting, Stated};
 use super::{Diagnostic, Diagnostics, SourceText, shortened};
 
 /// Parses a RON value; optional fields need no `Some(..)`.
@@ -18,8 +19,25 @@ use super::{Diagnostic, Diagnostics, SourceText, shortened};
 /// # Errors
 /// Returns a diagnostic at the location where parsing stopped. RON reports one problem at a time.
 pub fn from_ron<T: DeserializeOwned>(source: &SourceText) -> Result<T, Diagnostics> {
+    from_ron_seed(source, PhantomData)
+}
+
+/// Parses a RON value like [`from_ron`], and returns also which fields the text states.
+///
+/// # Errors
+/// Returns the errors of [`from_ron`].
+pub fn from_ron_stated<T: DeserializeOwned>(source: &SourceText) -> Result<(T, Stated), Diagnostics> {
+    let mut stated = Stated::default();
+    let value = from_ron_seed(source, Noting { inner: PhantomData, stated: &mut stated })?;
+    Ok((value, stated))
+}
+
+fn from_ron_seed<'a, S: DeserializeSeed<'a>>(
+    source: &'a SourceText,
+    seed: S,
+) -> Result<S::Value, Diagnostics> {
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
-    options.from_str(source.text()).map_err(|error| problem(source, &error).into())
+    options.from_str_seed(source.text(), seed).map_err(|error| problem(source, &error).into())
 }
 
 /// Writes a value as RON with the names of structs; `file` is the name for messages.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::merge::{from_json, overlay, stated_settings, to_json};
-use super::sources::{Change, update_sources};
+use super::sources::{Change, update_sources, with_sources};
 use crate::diag::{Diagnostics, SourceText};
 use crate::machine::written::MachineSpec;
 
@@ -17,11 +17,11 @@ impl MachineSpec {
         source: &SourceText,
         load: &dyn Fn(&str) -> Result<SourceText, Diagnostics>,
     ) -> Result<Self, Diagnostics> {
-        let first = Self::parse(source)?;
+        let (first, stated) = Self::parse_stated(source)?;
         if first.extends.is_none() {
             return Ok(first);
         }
-        let mut chain = vec![stated_settings(source, &first)?];
+        let mut chain = vec![stated_settings(&first, &stated)];
         let mut names = vec![source.name().to_owned()];
         let mut extends = first.extends;
         while let Some(base) = extends {
@@ -32,10 +32,10 @@ impl MachineSpec {
                 return Err(source.error_at("extends", message).into());
             }
             names.push(text.name().to_owned());
-            let spec = Self::parse(&text)?;
+            let (spec, stated) = Self::parse_stated(&text)?;
             // Below the last file there are only defaults, so it makes no difference which values
             // it states explicitly.
-            chain.push(if spec.extends.is_some() { stated_settings(&text, &spec)? } else { to_json(&spec) });
+            chain.push(if spec.extends.is_some() { stated_settings(&spec, &stated) } else { to_json(&spec) });
             extends = spec.extends;
         }
         let mut merged = Map::new();
@@ -48,7 +48,7 @@ impl MachineSpec {
                 // the base's description no longer applies
                 stated.insert("doc".to_owned(), format!("{base} with other settings").into());
             }
-            let (before, over) = (merged.clone(), stated.clone());
+            let (before, over) = (with_sources(&merged, &stated), with_sources(&stated, &stated));
             overlay(&mut merged, stated);
             update_sources(&before, &mut merged, &over, (Change::File(&format!("machine {name}")), true));
         }

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::fields::{Kind, kind};
-use crate::diag::{Diagnostics, SourceText, from_ron};
+use crate::diag::Stated;
 use crate::machine::written::{FORMER_POLICY_SETTING, MachineSpec};
 
 /// Converts a machine to an object that [`from_json`] reads.
@@ -23,40 +23,31 @@ pub(super) fn from_json(object: Map<String, Value>) -> Result<MachineSpec, Strin
     serde_json::from_value(Value::Object(object)).map_err(|error| error.to_string())
 }
 
-/// Returns the settings that `source`, from which `spec` was read, states explicitly. A setting
-/// with parts contains only those that are named, and a setting that is `None` or the default is
-/// null.
-///
-/// # Errors
-/// The text is not valid RON; the diagnostic has the location.
-pub(super) fn stated_settings(
-    source: &SourceText,
-    spec: &MachineSpec,
-) -> Result<Map<String, Value>, Diagnostics> {
+/// Returns the settings that a file, from which `spec` was read, states explicitly. A setting with
+/// parts contains only those that are named, and a setting that is `None` or the default is null.
+pub(super) fn stated_settings(spec: &MachineSpec, written: &Stated) -> Map<String, Value> {
     let mut stated = to_json(spec);
-    // only the names are used, because a RON value does not retain the names of enum variants
-    let written: ron::Value = from_ron(source)?;
-    for (name, value) in fields(&written) {
+    for (name, value) in written.fields() {
         let name = if name == FORMER_POLICY_SETTING { "policy" } else { name };
-        if matches!(value, ron::Value::Option(None)) {
+        if matches!(value, Stated::Nothing) {
             stated.insert(name.to_owned(), Value::Null);
         } else if kind(name) == Kind::Parts {
-            let all = stated.get(name).cloned().unwrap_or_default();
-            let part = |name: &str| all.get(name).cloned().unwrap_or_default();
-            let parts = fields(value).map(|(name, _)| (name.to_owned(), part(name))).collect();
+            let mut all = stated.remove(name).unwrap_or_default();
+            let mut part = |name: &str| all.get_mut(name).map(Value::take).unwrap_or_default();
+            let parts = value.fields().map(|(name, _)| (name.to_owned(), part(name))).collect();
             stated.insert(name.to_owned(), Value::Object(parts));
         } else if kind(name).is_named() {
             let all = stated.entry(name).or_insert_with(|| Value::Object(Map::new()));
             insert_nulls(all, value);
         }
     }
-    Ok(stated)
+    stated
 }
 
 /// Inserts null for every name that is written but has the default value.
-fn insert_nulls(stated: &mut Value, written: &ron::Value) {
+fn insert_nulls(stated: &mut Value, written: &Stated) {
     let Value::Object(stated) = stated else { return };
-    for (name, value) in fields(written) {
+    for (name, value) in written.fields() {
         insert_nulls(stated.entry(name).or_insert(Value::Null), value);
     }
 }
@@ -70,22 +61,6 @@ fn without_nulls(value: Value) -> Value {
         }
         other => other,
     }
-}
-
-/// Returns the fields that a struct names.
-fn fields(value: &ron::Value) -> impl Iterator<Item = (&str, &ron::Value)> {
-    let of_map = match value {
-        ron::Value::Map(map) => Some(map),
-        ron::Value::Option(Some(inner)) => match &**inner {
-            ron::Value::Map(map) => Some(map),
-            _ => None,
-        },
-        _ => None,
-    };
-    of_map.into_iter().flat_map(|map| map.iter()).filter_map(|(name, value)| match name {
-        ron::Value::String(name) => Some((name.as_str(), value)),
-        _ => None,
-    })
 }
 
 /// Applies the settings of a file to those of its base.
@@ -141,7 +116,7 @@ fn merge(under: &mut Value, over: Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Diagnostic;
+    use crate::diag::{Diagnostic, SourceText};
 
     /// Returns the machine of a file that extends `base`, without the names.
     fn extended(base: &str, file: &str) -> MachineSpec {

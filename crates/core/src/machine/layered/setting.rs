@@ -10,7 +10,9 @@ use serde_json::{Map, Value, json};
 use super::fields::{Kind, SETTINGS, kind};
 use super::merge::{from_json, overlay, put, stated_settings, to_json};
 use super::sources::{Change, update_sources};
-use crate::diag::{Diagnostic, Diagnostics, SourceText, closest, from_ron, ron_problem, shortened};
+use crate::diag::{
+    Diagnostic, Diagnostics, SourceText, Stated, closest, from_ron_stated, ron_problem, shortened,
+};
 use crate::machine::written::{FORMER_POLICY_SETTING, MachineSpec, PolicyKind};
 
 /// The path of a setting in a machine file and its value, such as `units.gmem.lat=199`,
@@ -281,8 +283,8 @@ fn machine_file(path: &[&str], value: &str) -> Result<Map<String, Value>, String
     }
     let source = SourceText::new("--set", text);
     let message = |problems: Diagnostics| problems.list()[0].message.clone();
-    let spec: MachineSpec = from_ron(&source).map_err(message)?;
-    stated_settings(&source, &spec).map_err(message)
+    let (spec, stated): (MachineSpec, Stated) = from_ron_stated(&source).map_err(message)?;
+    Ok(stated_settings(&spec, &stated))
 }
 
 impl MachineSpec {

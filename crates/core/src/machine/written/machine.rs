@@ -10,7 +10,7 @@ use super::memory::MemorySpec;
 use super::pipeline::PipelineSpec;
 use super::policy::PolicyKind;
 use super::shared_memory::SharedMemorySpec;
-use crate::diag::{Diagnostics, SourceText, from_ron, unique_keys};
+use crate::diag::{Diagnostics, SourceText, Stated, from_ron_stated, unique_keys};
 
 /// The content of a `configs/*.ron` file. Every setting is optional; its default is that of the
 /// machine it extends, or that of the paper model.
@@ -211,12 +211,20 @@ impl MachineSpec {
     /// # Errors
     /// The text is not a machine, or the machine has no name; the diagnostic has the location.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
-        let spec: Self = from_ron(source)?;
+        Self::parse_stated(source).map(|(spec, _)| spec)
+    }
+
+    /// Parses a machine file, and returns also which settings it states.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::parse`].
+    pub(in crate::machine) fn parse_stated(source: &SourceText) -> Result<(Self, Stated), Diagnostics> {
+        let (spec, stated): (Self, Stated) = from_ron_stated(source)?;
         if spec.name.is_none() {
             let diagnostic =
                 source.error_at("Machine", "the machine has no name").hint("add `name: \"...\"`");
             return Err(diagnostic.into());
         }
-        Ok(spec)
+        Ok((spec, stated))
     }
 }

@@ -80,8 +80,8 @@
 //!    `crates/front/src/ptx/lower/mod.rs` passes the instruction to the file of its family, here
 //!    `crates/front/src/ptx/lower/bits.rs`, which returns the semantics: a [`program::Sem`] with
 //!    [`program::sem::IntOp::Bfind`].
-//! 3. The table `isa/ptx.ron`, read by [`isa::IsaTable`], maps the opcode root `bfind` to the op
-//!    class `alu.bits`. Semantics and op class together are the [`program::Instr`].
+//! 3. The table `isa/ptx.ron`, an [`isa::IsaTable`], maps the opcode root `bfind` to the op class
+//!    `alu.bits`. Semantics and op class together are the [`program::Instr`].
 //! 4. [`exec::Executor`] executes the instruction for the 32 lanes of a warp: `execute` in
 //!    `crates/exec/src/step.rs` passes it to `crates/exec/src/per_lane.rs`, which calls
 //!    `crates/exec/src/arith/int.rs`, and `crates/exec/src/arith/bits.rs` computes the value. The

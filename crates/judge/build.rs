@@ -1,7 +1,6 @@
-//! Lists the files that are embedded in the library.
-//!
-//! The lists are sorted, so that a file is found without a look at all of them: a command with a
-//! small kernel would otherwise spend most of its time there.
+//! Lists the files that are embedded in the library, and prepares those that every command with
+//! PTX needs. A command with a small kernel would otherwise spend most of its time there: with a
+//! search through all files, and with the parsing of a constant table.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,6 +21,7 @@ fn main() -> io::Result<()> {
     for (list, folder) in FOLDERS {
         let mut files = Vec::new();
         collect(&root.join(folder), "", &mut files)?;
+        // a file is found by a binary search for its name
         files.sort();
         let _ = writeln!(text, "static {list}: &[EmbeddedFile] = &[");
         for (name, path) in files {
@@ -34,6 +34,8 @@ fn main() -> io::Result<()> {
         }
         text.push_str("];\n");
     }
+    let rules = fs::read_to_string(root.join("isa/ptx.ron"))?;
+    let _ = writeln!(text, "static PTX_RULES: &[Rule] = isa_rules! {{\n{rules}\n}};");
     fs::write(variable("OUT_DIR").join("embedded.rs"), text)
 }
 

@@ -14,7 +14,7 @@ use warpbound::ptx::Module;
 
 /// Returns the verdicts on a launch of 64 threads with one buffer, under gto and lrr.
 fn judged(text: &str, entry: &str, race_memory: Option<usize>) -> Vec<JudgedLaunch> {
-    let isa = ptx_isa().unwrap();
+    let isa = ptx_isa();
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
     let program = module.program(entry, &isa).unwrap_or_else(|e| panic!("{e}"));
     let launch = format!(

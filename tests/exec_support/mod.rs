@@ -125,7 +125,7 @@ impl Kernel {
     }
 
     fn run_with(&self, vectors: Vectors) -> Result<Outcome, Diagnostics> {
-        let isa = ptx_isa().unwrap();
+        let isa = ptx_isa();
         let text = self.text();
         let module = Module::parse(&SourceText::new("k.ptx", text.as_str()))?;
         let program = module.program("k", &isa)?;

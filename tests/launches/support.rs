@@ -22,7 +22,7 @@ pub fn source(path: &Path) -> SourceText {
 }
 
 pub fn isa() -> IsaTable {
-    warpbound::load::ptx_isa().unwrap_or_else(|error| panic!("{error}"))
+    warpbound::load::ptx_isa()
 }
 
 /// Returns a module of `tests/data/cuda_min`.

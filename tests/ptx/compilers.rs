@@ -27,7 +27,7 @@ fn run(build: &str, launch: &str) -> Vec<Vec<u8>> {
 }
 
 fn run_with(build: &str, launch: &str, options: Options) -> Vec<Vec<u8>> {
-    let isa = ptx_isa().unwrap();
+    let isa = ptx_isa();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/files/ptx/compiled/{build}.ptx"));
     let source = SourceText::new(build, std::fs::read_to_string(path).unwrap());
     let text = SourceText::new("launch", launch);
@@ -252,7 +252,7 @@ fn parameters_have_addresses() {
             st.u32 [%d2], %r1;
         }";
     let module = Module::parse(&SourceText::new("k.ptx", text)).unwrap_or_else(|e| panic!("{e}"));
-    let program = module.program("k", &ptx_isa().unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let program = module.program("k", &ptx_isa()).unwrap_or_else(|e| panic!("{e}"));
     let text = SourceText::new(
         "launch",
         "Launch(module: \"\", entry: \"k\", grid: (1, 1, 1), block: (1, 1, 1), args: [

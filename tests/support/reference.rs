@@ -89,7 +89,7 @@ pub fn arguments(text: &str) -> (Vec<Arg>, Vec<Buffer>) {
 }
 
 pub fn program(file: &str, entry: &str, text: String) -> KernelCode {
-    let isa = ptx_isa().unwrap();
+    let isa = ptx_isa();
     let source = SourceText::new(file, text);
     let module = Module::parse(&source).unwrap_or_else(|error| panic!("{error}"));
     module.program(entry, &isa).unwrap_or_else(|error| panic!("{error}"))

@@ -31,7 +31,7 @@ pub fn source(path: &Path) -> SourceText {
 }
 
 pub fn isa() -> IsaTable {
-    warpbound::load::ptx_isa().unwrap_or_else(|error| panic!("{error}"))
+    warpbound::load::ptx_isa()
 }
 
 /// Returns an embedded machine by name.

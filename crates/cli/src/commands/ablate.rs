@@ -50,7 +50,7 @@ pub fn run(args: &Ablate, session: &Session) -> Outcome {
 pub fn ablation(args: &Ablate, session: &Session, batch: &mut Batch) -> Result<Ablation, Diagnostics> {
     let location = loader().find_machine(&args.machine, None)?;
     let (machine, spec) = load::machine_at(&location, &common(args))?;
-    let variants = Variants::new(&spec, &location.text()?, &ptx_isa()?)?;
+    let variants = Variants::new(&spec, &location.text()?, &ptx_isa())?;
     let policy = policies::setup(machine.policy())?;
     let mut kernels = Vec::new();
     while let Some((_, name)) = batch.begin(session) {

@@ -116,7 +116,7 @@ fn is_machine(source: &SourceText) -> bool {
 }
 
 fn ptx(source: &SourceText) -> Result<PtxFile, Diagnostics> {
-    Ok(PtxFile::new(&Module::parse(source)?.inspect(&ptx_isa()?)))
+    Ok(PtxFile::new(&Module::parse(source)?.inspect(&ptx_isa())))
 }
 
 fn machine(location: &Location, source: &SourceText) -> Result<MachineFile, Diagnostics> {
@@ -198,7 +198,7 @@ fn template(args: &Inspect, location: &Location, source: &SourceText, session: &
         None => warpbound_judge::load::Module::read(location, &LaunchOptions::default(), 0)?
             .only_kernel("--entry")?,
     };
-    let program = Module::parse(source)?.program(&entry, &ptx_isa()?)?;
+    let program = Module::parse(source)?.program(&entry, &ptx_isa())?;
     output::text(session, &template::launch_file(&program, &location.shown()))
 }
 

@@ -6,7 +6,7 @@
 
 mod table;
 
-pub use table::IsaTable;
+pub use table::{IsaTable, Rule};
 
 use serde::{Deserialize, Serialize};
 

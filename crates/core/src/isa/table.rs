@@ -1,80 +1,62 @@
-//! Parsing and look-up of `isa/*.ron`.
-
-use std::collections::HashMap;
-
-use serde::Deserialize;
+//! Look-up of op classes.
 
 use super::{Space, TypeKind};
-use crate::diag::{Diagnostics, SourceText};
 
-#[derive(Deserialize)]
-#[serde(rename = "Isa", deny_unknown_fields)]
-struct IsaSpec {
-    #[allow(dead_code, reason = "for the reader of the file")]
-    name: String,
-    #[allow(dead_code, reason = "for the reader of the file")]
-    doc: String,
-    rules: Vec<RuleSpec>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename = "Rule", deny_unknown_fields)]
-struct RuleSpec {
-    roots: String,
-    kind: Option<TypeKind>,
-    space: Option<Space>,
-    class: String,
-}
-
-#[derive(Debug)]
-struct Rule {
-    kind: Option<TypeKind>,
-    space: Option<Space>,
-    class: String,
+/// A rule of a table: the class of the instructions with one of these roots and with this type kind
+/// and space, if they are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The roots, separated by spaces.
+    pub roots: &'static str,
+    /// The kind of the type.
+    pub kind: Option<TypeKind>,
+    /// The memory space.
+    pub space: Option<Space>,
+    /// The name of the class.
+    pub class: &'static str,
 }
 
 /// A mapping from (root, type kind, space) to names of op classes; the first matching rule applies.
 #[derive(Debug)]
 pub struct IsaTable {
-    by_root: HashMap<String, Vec<Rule>>,
+    /// The rules for each root, sorted by root; those for the same root have their order.
+    rules: Vec<Rule>,
 }
 
 impl IsaTable {
-    /// Parses a table.
-    ///
-    /// # Errors
-    /// The text is not a table; the diagnostic has the location.
-    pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
-        let spec: IsaSpec = crate::diag::from_ron(source)?;
-        let mut by_root: HashMap<String, Vec<Rule>> = HashMap::new();
-        for rule in spec.rules {
-            for root in rule.roots.split_whitespace() {
-                by_root.entry(root.to_owned()).or_default().push(Rule {
-                    kind: rule.kind,
-                    space: rule.space,
-                    class: rule.class.clone(),
-                });
-            }
-        }
-        Ok(Self { by_root })
+    /// Creates a table.
+    pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
+        let for_each = |rule: Rule| rule.roots.split(' ').map(move |roots| Rule { roots, ..rule });
+        let mut rules: Vec<Rule> = rules.into_iter().flat_map(for_each).collect();
+        rules.sort_by_key(|rule| rule.roots);
+        Self { rules }
+    }
+
+    /// Returns the rules, each for a single root, sorted by root.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Returns the rules for a root, in order.
+    fn of_root(&self, root: &str) -> impl Iterator<Item = &Rule> {
+        let from = self.rules.partition_point(|rule| rule.roots < root);
+        self.rules[from..].iter().take_while(move |rule| rule.roots == root)
     }
 
     /// Returns the class of an instruction, or `None` if no rule matches.
-    pub fn class(&self, root: &str, kind: TypeKind, space: Option<Space>) -> Option<&str> {
-        self.by_root
-            .get(root)?
-            .iter()
+    pub fn class(&self, root: &str, kind: TypeKind, space: Option<Space>) -> Option<&'static str> {
+        self.of_root(root)
             .find(|rule| rule.kind.is_none_or(|k| k == kind) && rule.space.is_none_or(|s| Some(s) == space))
-            .map(|rule| rule.class.as_str())
+            .map(|rule| rule.class)
     }
 
     /// Returns whether any rule names the root.
     pub fn knows(&self, root: &str) -> bool {
-        self.by_root.contains_key(root)
+        self.of_root(root).next().is_some()
     }
 
-    /// Returns all roots that rules name, in no particular order.
-    pub fn roots(&self) -> impl Iterator<Item = &str> {
-        self.by_root.keys().map(String::as_str)
+    /// Returns all roots that rules name, sorted.
+    pub fn roots(&self) -> impl Iterator<Item = &'static str> {
+        self.rules.chunk_by(|a, b| a.roots == b.roots).map(|rules| rules[0].roots)
     }
 }

@@ -7,14 +7,31 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
-use warpbound_core::isa::IsaTable;
+use warpbound_core::isa::{IsaTable, Rule, Space, TypeKind};
 use warpbound_front::accelsim::Opcodes;
 use warpbound_front::sass::Encoding;
 
-// the lists of the files of each folder, which the build script makes
+/// Translates the text of `isa/ptx.ron` to its rules, so that no command has to parse it. The build
+/// script writes the call.
+macro_rules! isa_rules {
+    (Isa(name: $name:literal, doc: $doc:literal, rules: [$(Rule($($field:tt)*)),* $(,)?] $(,)?)) => {
+        &[$(isa_rules!(@rule $($field)*)),*]
+    };
+    (@rule roots: $roots:literal, $(kind: $kind:ident,)? $(space: $space:ident,)? class: $class:literal) => {
+        Rule {
+            roots: $roots,
+            kind: isa_rules!(@option $(TypeKind::$kind)?),
+            space: isa_rules!(@option $(Space::$space)?),
+            class: $class,
+        }
+    };
+    (@option) => { None };
+    (@option $value:path) => { Some($value) };
+}
+
+// the lists of the files of each folder, and the rules of PTX, as the build script writes them
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-const PTX_ISA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/ptx.ron"));
 /// The encoding of Maxwell and Pascal instructions.
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
 
@@ -107,11 +124,8 @@ fn with_name(files: &'static [EmbeddedFile], name: &str) -> impl Iterator<Item =
 }
 
 /// Returns the table of op classes of PTX.
-///
-/// # Errors
-/// Returns an error if the table is invalid, which is a fault of this library.
-pub fn ptx_isa() -> Result<IsaTable, Diagnostics> {
-    IsaTable::parse(&SourceText::new("isa/ptx.ron", PTX_ISA))
+pub fn ptx_isa() -> IsaTable {
+    IsaTable::new(PTX_RULES.iter().copied())
 }
 
 /// Returns the table of instruction encodings.

@@ -43,7 +43,7 @@ impl Module {
         }
         let code = location.text().map_err(hinted)?;
         let module = ptx::Module::parse_behind(&code, globals_start)?;
-        Ok(Self { code, language: Language::Ptx { module: Box::new(module), isa: embedded::ptx_isa()? } })
+        Ok(Self { code, language: Language::Ptx { module: Box::new(module), isa: embedded::ptx_isa() } })
     }
 
     fn machine(name: &str, bytes: &[u8], globals_start: u64) -> Result<Self, Diagnostics> {

@@ -42,7 +42,6 @@ pub(super) fn why(op: &Opcode<'_>, isa: &IsaTable, quiet: bool) -> Refusal {
             "the ISA table names an opcode that the simulator does not know",
         );
     }
-    let mut roots: Vec<&str> = if quiet { Vec::new() } else { isa.roots().collect() };
-    roots.sort_unstable();
+    let roots: Vec<&str> = if quiet { Vec::new() } else { isa.roots().collect() };
     Refusal::new(format!("unknown opcode `{}`", op.text), did_you_mean(op.root, roots))
 }

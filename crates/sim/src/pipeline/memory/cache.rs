@@ -202,8 +202,8 @@ impl Cache {
 
     #[inline(always)]
     fn target(&mut self, request: &Request, number: u64) -> Target {
-        self.lines.set_up();
         let set = place_of(number, self.set_bits, self.settings.index);
+        self.lines.set_up(set);
         if self.part_bits == 0 {
             // this is nearly always the case: lines of the cache are as long as those of requests
             let tag = request.line;
@@ -366,8 +366,7 @@ impl Cache {
     /// Returns a random victim of a set like [`Self::victim`], or the first empty way.
     fn drawn_victim(&mut self, set: usize) -> Option<usize> {
         let lines = &self.lines;
-        let ways = self.settings.ways as usize;
-        let mut free = (set * ways..(set + 1) * ways).filter(|&frame| lines.is_free(frame));
+        let mut free = lines.of_set(set).filter(|&frame| lines.is_free(frame));
         let count = free.clone().count() as u64;
         let empty = free.clone().find(|&frame| lines.at(frame).is_none());
         // do not draw if there is no candidate, so that the number of attempts has no effect on the

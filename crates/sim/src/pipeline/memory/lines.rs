@@ -2,6 +2,7 @@
 //! searches through a set.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize, Serializer};
 use warpbound_core::path::LineUse;
@@ -67,19 +68,30 @@ fn whole_sectors(words: u32) -> u8 {
     (whole.wrapping_mul(0x0102_0408) >> 24) as u8 & 0xf
 }
 
-/// The lines of a cache. Way `way` of set `set` has the index `set * ways + way`, its frame. The
-/// arrays are allocated by [`Self::set_up`], because many a cache of a large GPU is never used.
+/// A set of the cache.
+#[derive(Clone, Copy, Debug)]
+struct Set {
+    /// The frame of way 0, or [`UNUSED`].
+    base: u32,
+    /// The first way in replacement order.
+    first: u32,
+}
+
+/// The base of a set that has not been used.
+const UNUSED: u32 = u32::MAX;
+
+/// The lines of a cache. The ways of a set have consecutive indices, their frames. They are
+/// allocated by [`Self::set_up`], because a short launch uses few sets of the caches of a large GPU.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     ways: usize,
+    /// The ways of the sets that have been used.
     lines: Vec<Line>,
     /// For each hash of a tag, one more than the index of the first way with that hash, or 0.
     heads: Vec<u32>,
     /// The number of bits by which hashes are shifted.
     shift: u32,
-    /// For each set, the first way in replacement order.
-    first: Vec<u32>,
-    sets: usize,
+    sets: Vec<Set>,
 }
 
 impl Lines {
@@ -87,42 +99,55 @@ impl Lines {
     pub fn new(sets: usize, ways: usize) -> Self {
         let heads = heads(sets, ways);
         let shift = u64::BITS - heads.trailing_zeros();
-        Self { ways, lines: Vec::new(), heads: Vec::new(), shift, first: Vec::new(), sets }
+        let sets = vec![Set { base: UNUSED, first: 0 }; sets];
+        Self { ways, lines: Vec::new(), heads: Vec::new(), shift, sets }
     }
 
-    /// Allocates the arrays. It must be called before any other method is used.
+    /// Allocates the ways of a set. It must be called before any other method is used for the set.
     #[inline(always)]
-    pub fn set_up(&mut self) {
-        if self.lines.is_empty() {
-            self.make();
+    pub fn set_up(&mut self, set: usize) {
+        if self.sets[set].base == UNUSED {
+            self.make(set);
         }
     }
 
     #[cold]
-    fn make(&mut self) {
-        self.lines = vec![Line::default(); self.sets * self.ways];
-        self.heads = vec![0; heads(self.sets, self.ways)];
-        self.first = vec![0; self.sets];
+    fn make(&mut self, set: usize) {
+        if self.heads.is_empty() {
+            self.heads = vec![0; heads(self.sets.len(), self.ways)];
+        }
+        let base = self.lines.len();
+        self.sets[set].base = base as u32;
+        self.lines.resize(base + self.ways, Line::default());
+    }
+
+    /// Returns the frame of way 0 of a set.
+    #[inline(always)]
+    fn base(&self, set: usize) -> usize {
+        self.sets[set].base as usize
+    }
+
+    /// Returns the ways of a set in the order of their numbers.
+    pub fn of_set(&self, set: usize) -> Range<usize> {
+        self.base(set)..self.base(set) + self.ways
     }
 
     /// Lists all lines, set by set in replacement order.
     pub fn list(&self) -> Vec<LineLeft> {
-        if self.lines.is_empty() {
-            return Vec::new();
-        }
+        let used = (0..self.sets.len()).filter(|&set| self.sets[set].base != UNUSED);
         let of_set = |set: usize| self.in_order(set).map(move |frame| (set, frame));
         let line = |(set, frame): (usize, usize)| {
             let (high, low) = halves(self.at(frame)?);
             let Masks { valid, dirty, partial, words, reserved: _ } = self.masks(frame);
-            let way = frame - set * self.ways;
+            let way = frame - self.base(set);
             Some(LineLeft(set as u32, way as u32, high, low, [valid | dirty << 4, partial], words))
         };
-        (0..self.sets).flat_map(of_set).filter_map(line).collect()
+        used.flat_map(of_set).filter_map(line).collect()
     }
 
     /// Takes out the lines, which have these sectors, and leaves the cache empty.
     pub fn leave(&mut self, full: u8) -> CarriedLines {
-        CarriedLines::Whole(std::mem::replace(self, Self::new(self.sets, self.ways)), full)
+        CarriedLines::Whole(std::mem::replace(self, Self::new(self.sets.len(), self.ways)), full)
     }
 
     /// Restores the lines that another launch has left in a cache whose lines have these sectors,
@@ -131,7 +156,7 @@ impl Lines {
     pub fn go_on_after(&mut self, left: CarriedLines, full: u8) -> bool {
         match left {
             CarriedLines::Whole(left, sectors) => {
-                let fits = (self.sets, self.ways, full) == (left.sets, left.ways, sectors);
+                let fits = (self.sets.len(), self.ways, full) == (left.sets.len(), left.ways, sectors);
                 if fits {
                     *self = left;
                 }
@@ -144,21 +169,18 @@ impl Lines {
     /// Inserts lines into an empty cache whose lines have these sectors, and returns whether they
     /// fit.
     fn fill(&mut self, left: &[LineLeft], full: u8) -> bool {
-        if left.is_empty() {
-            return true;
-        }
-        self.set_up();
         for &LineLeft(set, way, high, low, [masks, partial], words) in left {
             let (set, way, tag) = (set as usize, way as usize, whole(high, low));
             let (valid, dirty) = (masks & 0xf, masks >> 4);
-            if set >= self.sets
+            if set >= self.sets.len()
                 || way >= self.ways
                 || tag == u64::MAX
                 || (valid | dirty | partial) & !full != 0
             {
                 return false;
             }
-            let frame = set * self.ways + way;
+            self.set_up(set);
+            let frame = self.base(set) + way;
             if self.at(frame).is_some() {
                 return false;
             }
@@ -190,7 +212,7 @@ impl Lines {
     /// Returns the way of a line, as an index.
     #[inline(always)]
     pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
-        let base = set * self.ways;
+        let base = self.base(set);
         let mut next = self.heads[self.head(tag)];
         while next != 0 {
             let frame = next as usize - 1;
@@ -243,15 +265,15 @@ impl Lines {
     /// Returns the first way of a set in replacement order.
     #[inline]
     pub fn first(&self, set: usize) -> usize {
-        set * self.ways + self.first[set] as usize
+        self.base(set) + self.sets[set].first as usize
     }
 
     /// Returns the ways of a set in replacement order.
     pub fn in_order(&self, set: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
-        let base = set * self.ways;
-        let ring = &self.lines[base..base + self.ways];
+        let base = self.base(set);
+        let ring = &self.lines[self.of_set(set)];
         let after = move |&way: &usize| Some(next(ring, way));
-        std::iter::successors(Some(self.first[set] as usize), after)
+        std::iter::successors(Some(self.sets[set].first as usize), after)
             .take(self.ways)
             .map(move |way| base + way)
     }
@@ -259,9 +281,9 @@ impl Lines {
     /// Moves a way to the end of its set's replacement order.
     #[inline(always)]
     pub fn move_to_end(&mut self, frame: usize, set: usize) {
-        let base = set * self.ways;
+        let Set { base, first } = &mut self.sets[set];
+        let base = *base as usize;
         let ring = &mut self.lines[base..base + self.ways];
-        let first = &mut self.first[set];
         let way = frame - base;
         if way == *first as usize {
             *first = next(ring, way) as u32;
@@ -383,7 +405,7 @@ mod tests {
     fn frames_and_their_order() {
         for ways in [1, 2, 3, 16, 17] {
             let mut lines = Lines::new(4, ways);
-            lines.set_up();
+            (0..4).for_each(|set| lines.set_up(set));
             let mut lists: Vec<Vec<usize>> =
                 (0..4).map(|set| (set * ways..(set + 1) * ways).collect()).collect();
             let mut there = vec![None; 4 * ways];

@@ -17,8 +17,13 @@ impl Share {
     /// The number of partitions of a share; the last share may have fewer.
     pub(super) const PARTITIONS: usize = 2;
 
-    pub(super) fn new(partitions: &[Partition]) -> Self {
-        Self { partitions: partitions.to_vec(), until: 0, remembers: None }
+    /// Divides partitions into shares.
+    pub(super) fn of(mut partitions: impl Iterator<Item = Partition>) -> Vec<Self> {
+        let next = || {
+            let partitions: Vec<_> = partitions.by_ref().take(Self::PARTITIONS).collect();
+            (!partitions.is_empty()).then_some(Self { partitions, until: 0, remembers: None })
+        };
+        std::iter::from_fn(next).collect()
     }
 
     /// Starts a window.

@@ -65,9 +65,8 @@ impl Partitioned {
         let Partitions { channels, slices, .. } = *settings;
         let count = (channels * slices) as usize;
         let limit = settings.crossbar_queue as usize;
-        let partitions: Vec<Partition> = (0..channels)
-            .map(|number| Partition::new(settings, number, seed, draws(number.into())))
-            .collect();
+        let partitions =
+            (0..channels).map(|number| Partition::new(settings, number, seed, draws(number.into())));
         Self {
             clock: Clock::new(settings.clock),
             mapping: Mapping::new(settings),
@@ -77,7 +76,7 @@ impl Partitioned {
             tick: 0,
             requests: Crossbar::new(sms, (Outputs::Slices, count), limit),
             replies: Crossbar::new(count, (Outputs::Sms, sms), limit),
-            shares: partitions.chunks(Share::PARTITIONS).map(Share::new).collect(),
+            shares: Share::of(partitions),
             next: u64::MAX,
             before: (0, 0),
             ejection_limit: settings.ejection_queue as usize,

@@ -1,11 +1,11 @@
 //! The requests of a launch, one after the other, and what each of them costs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::at_start::{AtStart, MemoryLeft, Stays};
 use super::elsewhere::{SentElsewhere, Unplaced};
-use super::lines::{LineState, Lines, Sets};
+use super::lines::{ByNumber, LineState, Lines, Sets};
 use super::outstanding::Outstanding;
 use super::path::{Partitioned, Path};
 use super::request::RequestCost;
@@ -39,7 +39,7 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) new_of_slice: Vec<u64>,
     /// The requests that may go to DRAM although lines of the L2 stay, by channel.
     pub(super) of_channel: Vec<u64>,
-    pub(super) banks: HashMap<(u64, u64), Rows>,
+    pub(super) banks: ByNumber<(u64, u64), Rows>,
     /// Services of requests at slices, for several SMs; of the write-back; of DRAM if lines of the L2
     /// stay, and if not.
     pub(super) at_slices: u64,
@@ -108,7 +108,7 @@ impl LaunchMemory {
             l1_loads: 0,
             l2_loads: vec![0; slices as usize],
             of_channel: vec![0; channels as usize],
-            banks: HashMap::new(),
+            banks: ByNumber::default(),
             at_slices: 0,
             late_replies_stays: 0,
             late_replies: 0,

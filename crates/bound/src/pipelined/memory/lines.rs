@@ -1,14 +1,39 @@
 //! The lines of a cache that a launch touches.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use super::outstanding::LoadId;
+
+/// A map from numbers. Its hash is a product, because one is computed for every request of a launch.
+pub(super) type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHash>>;
+
+/// The hash of numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NumberHash(u64);
+
+impl Hasher for NumberHash {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // the lowest bits of a product depend on few bits of its factors
+        self.0 ^ self.0 >> 32
+    }
+}
 
 /// The sets of a cache, or of the slices of a cache.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     ways: usize,
-    sets: HashMap<u64, SetUse>,
+    sets: ByNumber<u64, SetUse>,
     /// Whether no set has more lines than ways, so that no line is ever replaced.
     keeps_all: bool,
 }
@@ -23,7 +48,7 @@ struct SetUse {
 
 impl Sets {
     pub fn new(ways: u32) -> Self {
-        Self { ways: ways as usize, sets: HashMap::new(), keeps_all: true }
+        Self { ways: ways as usize, sets: ByNumber::default(), keeps_all: true }
     }
 
     /// Records that a line is touched, and whether it may be fetched.
@@ -104,7 +129,7 @@ impl LineState {
 /// The lines of a launch. So that its size does not grow with the grid, it stops at a limit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
-    lines: HashMap<u64, LineState>,
+    lines: ByNumber<u64, LineState>,
     overflows: bool,
 }
 

@@ -2,7 +2,8 @@
 //! checked against the memory, so that a command ends with a message rather than a failed
 //! allocation.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::sync::OnceLock;
 
 use warpbound_core::base::allow_memory;
@@ -16,7 +17,7 @@ pub fn available() -> Option<u64> {
 
 /// Returns the memory that this process has in use, in MiB, where the system tells.
 pub fn resident_mib() -> Option<u64> {
-    Some(kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")? >> 20)
+    Some(kilobytes(&text("/proc/self/status")?, "VmRSS:")? >> 20)
 }
 
 /// The value of `--max-memory`.
@@ -34,11 +35,12 @@ pub fn limit(requested: Option<u64>) {
     allow_memory(budget());
 }
 
-/// Returns the memory for the paths of blocks, in bytes: the requested amount, or half of what is
-/// available, because a growing vector exists twice while it is copied.
+/// Returns the memory for the paths of blocks, in bytes: the requested amount, or half of what was
+/// available when this was first called, because a growing vector exists twice while it is copied.
 pub fn budget() -> u64 {
+    static BUDGET: OnceLock<u64> = OnceLock::new();
     let half = || available().map_or(u64::MAX, |available| available / 2);
-    REQUESTED.get().copied().flatten().unwrap_or_else(half)
+    *BUDGET.get_or_init(|| REQUESTED.get().copied().flatten().unwrap_or_else(half))
 }
 
 /// Returns the memory for the states of a search, in bytes.
@@ -77,8 +79,16 @@ pub fn fuel(requested: u64) -> u64 {
     requested.min(fit)
 }
 
+/// Reads a file of the system. Such a file states no size, and [`fs::read_to_string`] would read it
+/// in many small pieces.
+fn text(path: &str) -> Option<String> {
+    let mut text = String::with_capacity(1 << 12);
+    File::open(path).ok()?.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
 fn number(path: &str) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    text(path)?.trim().parse().ok()
 }
 
 /// Returns the value of a line `name: 12 kB`, in bytes.
@@ -88,7 +98,7 @@ fn kilobytes(text: &str, name: &str) -> Option<u64> {
 }
 
 fn machine() -> Option<u64> {
-    kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
+    kilobytes(&text("/proc/meminfo")?, "MemAvailable:")
 }
 
 /// Returns the free memory of the control group that the process sees as its root, as in a
@@ -105,10 +115,10 @@ fn control_group() -> Option<u64> {
 
 /// Returns the limit of `ulimit -v` minus the address space in use.
 fn address_space() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let limits = text("/proc/self/limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
-    let used = kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
+    let used = kilobytes(&text("/proc/self/status")?, "VmSize:")?;
     Some(limit.saturating_sub(used))
 }
 

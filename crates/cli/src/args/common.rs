@@ -159,7 +159,11 @@ pub struct Several {
 impl Several {
     /// Returns the number of threads to use for this number of kernels.
     pub fn threads(&self, kernels: usize) -> usize {
-        self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels.max(1))
+        match kernels {
+            // the number of cores is not asked for where it makes no difference
+            0 | 1 => 1,
+            _ => self.jobs.unwrap_or_else(resources::threads).clamp(1, kernels),
+        }
     }
 
     /// Returns the options of runs of this number of kernels, as [`Common::run_options`] does.

@@ -48,7 +48,7 @@ impl MachineSpec {
                 // the base's description no longer applies
                 stated.insert("doc".to_owned(), format!("{base} with other settings").into());
             }
-            let (before, over) = (with_sources(&merged, &stated), with_sources(&stated, &stated));
+            let (before, over) = (with_sources(&merged, &stated), with_sources(&stated, &merged));
             overlay(&mut merged, stated);
             update_sources(&before, &mut merged, &over, (Change::File(&format!("machine {name}")), true));
         }

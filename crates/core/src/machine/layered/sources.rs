@@ -11,9 +11,10 @@ const ENTRIES: [&str; 2] = ["units", "ops"];
 /// The setting that has a source itself.
 const WHOLE: &str = "shared_memory";
 
-/// Returns those settings that [`update_sources`] looks at where `over` is to be applied.
-pub(super) fn with_sources(settings: &Map<String, Value>, over: &Map<String, Value>) -> Map<String, Value> {
-    let looked_at = ENTRIES.into_iter().chain([WHOLE]).filter(|name| over.contains_key(*name));
+/// Returns the settings that [`update_sources`] looks at when a file is combined with its base, of
+/// one of the two: those that the `other` has as well.
+pub(super) fn with_sources(settings: &Map<String, Value>, other: &Map<String, Value>) -> Map<String, Value> {
+    let looked_at = ENTRIES.into_iter().chain([WHOLE]).filter(|name| other.contains_key(*name));
     looked_at.filter_map(|name| Some((name.to_owned(), settings.get(name)?.clone()))).collect()
 }
 

@@ -392,22 +392,30 @@ impl<'t> Analyser<'t> {
     /// Returns how long each warp of a block takes alone, without the quantities that only bounds
     /// need.
     pub fn alone(&mut self, paths: &BlockPaths) -> Vec<WarpTotals> {
-        let mut of_warp = |path: &WarpPath| {
-            let mut totals = WarpTotals::default();
-            let mut rest = path.steps();
-            while !rest.is_empty() {
-                let profile = self.state.run(self.table, rest, Extent::Section, |_, _| (), |_| ());
-                totals.add(&WarpSection {
-                    isolated: profile.isolated,
-                    exec: profile.exec,
-                    instructions: profile.instructions,
-                    ..WarpSection::default()
-                });
-                rest = &rest[profile.steps..];
-            }
-            totals
-        };
-        paths.warps.iter().map(&mut of_warp).collect()
+        let mut all: Vec<WarpTotals> = Vec::with_capacity(paths.warps.len());
+        for (index, path) in paths.warps.iter().enumerate() {
+            // in most kernels nearly all warps do the same
+            let before = index.checked_sub(1).filter(|&before| paths.warps[before].steps() == path.steps());
+            all.push(before.map_or_else(|| self.lone_warp(path), |before| all[before]));
+        }
+        all
+    }
+
+    /// Returns how long a warp takes alone.
+    fn lone_warp(&mut self, path: &WarpPath) -> WarpTotals {
+        let mut totals = WarpTotals::default();
+        let mut rest = path.steps();
+        while !rest.is_empty() {
+            let profile = self.state.run(self.table, rest, Extent::Section, |_, _| (), |_| ());
+            totals.add(&WarpSection {
+                isolated: profile.isolated,
+                exec: profile.exec,
+                instructions: profile.instructions,
+                ..WarpSection::default()
+            });
+            rest = &rest[profile.steps..];
+        }
+        totals
     }
 
     /// Analyses a block and keeps every section.

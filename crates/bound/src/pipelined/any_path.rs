@@ -126,7 +126,7 @@ impl Progress {
             way.is_at_barrier = table.instr(step.pc()).flow == Flow::Barrier;
             way.has_instructions = true;
             for (case, (span, ended)) in way.spans.iter_mut().zip(&mut way.ended).enumerate() {
-                span.issue(table, step, &cost.in_case(case), fetch);
+                span.issue(table, step, (cost, case), fetch);
                 if way.is_at_barrier {
                     *ended = span.longest().max(*ended);
                     span.begin();

@@ -50,14 +50,6 @@ pub(super) struct Cost {
     pub fences: bool,
 }
 
-impl Cost {
-    /// Returns the cost in a case of [`Stays`](super::memory::Stays).
-    pub fn in_case(self, case: usize) -> Self {
-        let less = |latency: u64| latency.saturating_sub(self.earlier[case]);
-        Self { latency: less(self.latency), acknowledged: less(self.acknowledged), ..self }
-    }
-}
-
 /// The costs that depend only on the instruction.
 #[derive(Clone, Copy, Debug, Default)]
 struct OfInstr {
@@ -374,16 +366,10 @@ impl Costs {
         let (ends, apart) = (self.ends(instr, access), self.written_apart(instr, access));
         let (mut service, mut fetches, mut hits_l1) = (0, false, true);
         for line in accessed.lines {
-            let (mut sectors, mut is_first) = (line.sectors(), true);
-            while sectors != 0 {
-                let part = if memory.path().by_sector { sectors & sectors.wrapping_neg() } else { sectors };
-                let sent = memory.send(access, (line.line(), part), is_first, ends);
-                is_first = false;
-                service += sent.service + apart;
-                fetches |= sent.fetches;
-                hits_l1 &= sent.hits_l1;
-                sectors &= !part;
-            }
+            let sent = memory.send(access, (line.line(), line.sectors()), ends);
+            service += sent.service + sent.requests * apart;
+            fetches |= sent.late > 0;
+            hits_l1 &= !sent.misses_l1;
         }
         if accessed.elsewhere != Elsewhere::default() {
             let sent = memory.send_elsewhere(access, accessed.elsewhere, ends);

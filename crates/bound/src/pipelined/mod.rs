@@ -4,11 +4,14 @@
 //! and how long its own warp waits for nothing but latencies. `fetch` counts what an instruction
 //! costs the front end. `span` follows the longest chain of latencies of a warp. `memory` counts the
 //! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch. `any_path`
-//! follows a warp over all paths that it may take.
+//! follows a warp over all paths that it may take, and `followed` keeps sections of warps that have been
+//! followed.
 
 mod any_path;
+mod by_number;
 mod costs;
 mod fetch;
+mod followed;
 mod memory;
 mod shares;
 mod span;
@@ -17,12 +20,16 @@ pub use memory::{AtStart, MemoryLeft};
 pub use shares::{PipelineShare, PipelineShares};
 
 use any_path::{AnyPath, OfSection, Progress, Sums};
+use by_number::NumberHash;
 use costs::{Cost, Costs};
-use fetch::{Buffer, Fetches};
+use fetch::Fetches;
+use followed::{Before, Followed, Known, SectionEnd};
 use memory::{LaunchMemory, Path, Stays};
 use span::Span;
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 use crate::over_paths::{Piece, Sections, each_step, over_part};
 use crate::parts::{Beside, Services};
@@ -49,17 +56,12 @@ pub struct PipelineAnalyser<'t> {
     sections: Vec<Section>,
     /// The services of the block.
     services: Services,
-    /// The warp that was followed last. In most kernels nearly all warps do the same.
+    /// The costs of those executions of the present warp of which an instruction may have different
+    /// ones, and the ends of its sections.
+    noted: Vec<Cost>,
+    ends: Vec<SectionEnd>,
+    /// Sections that were followed. In most kernels nearly all warps do the same.
     followed: Followed,
-}
-
-/// A warp that was followed.
-#[derive(Clone, Debug, Default)]
-struct Followed {
-    steps: Vec<Step>,
-    /// The costs of those executions of which an instruction may have different ones.
-    costs: Vec<Cost>,
-    sections: Vec<OfWarp>,
 }
 
 /// What a warp adds in a section. Loads are in the scaled unit of [`Costs`].
@@ -108,9 +110,11 @@ impl<'t> PipelineAnalyser<'t> {
             fetches,
             residency,
             spans: std::array::from_fn(|_| Span::new(table)),
-            memory: path.map(|path| LaunchMemory::new(path, at_start)),
+            memory: path.map(|path| LaunchMemory::new(path, table, at_start)),
             sections: Vec::new(),
             services: Services::default(),
+            noted: Vec::new(),
+            ends: Vec::new(),
             followed: Followed::default(),
         }
     }
@@ -217,38 +221,66 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Adds a warp to the sections.
     fn warp(&mut self, path: &WarpPath, sub_core: usize) {
-        let is_known = self.record(path);
-        if !is_known {
-            self.follow(path);
+        self.record(path);
+        if self.sections.len() < self.ends.len() {
+            self.sections.resize_with(self.ends.len(), Section::default);
         }
-        let Self { followed, sections, services, .. } = self;
-        if sections.len() < followed.sections.len() {
-            sections.resize_with(followed.sections.len(), Section::default);
+        let mut before = Before::default();
+        let (mut first, mut first_cost) = (0, 0);
+        for index in 0..self.ends.len() {
+            let end = self.ends[index];
+            let (steps, costs) = (&path.steps()[first..end.step], first_cost..end.cost);
+            let known = self.followed.find(end.hash, (steps, &self.noted[costs.clone()]), before);
+            let (of_warp, after) = match known {
+                Some(known) => known,
+                None => {
+                    let (of_warp, after) = self.follow(steps, costs.clone(), before);
+                    let costs = self.noted[costs].to_vec();
+                    self.followed
+                        .keep(end.hash, Known { steps: steps.to_vec(), costs, before, of_warp, after });
+                    (of_warp, after)
+                }
+            };
+            self.add(index, sub_core, of_warp);
+            before = after;
+            (first, first_cost) = (end.step, end.cost);
         }
-        for (section, of_warp) in sections.iter_mut().zip(&followed.sections) {
-            section.shared += of_warp.shared;
-            section.private[sub_core] += of_warp.private;
-            section.classes |= 1 << sub_core;
-            *services += of_warp.services;
-            for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {
-                *longest = span.max(*longest);
-            }
+        let last = first.checked_sub(1).map(|last| path.steps()[last]);
+        if last.is_some_and(|step| self.table.instr(step.pc()).flow == Flow::Barrier) {
+            // which section has it does not matter for sums over all of them
+            let fetch = self.fetches.at_last_barrier(before.buffer);
+            let services = Services { fetch, ..Services::default() };
+            self.add(self.ends.len() - 1, sub_core, OfWarp { shared: fetch, services, ..OfWarp::default() });
         }
     }
 
-    /// Records the requests of a warp, and notes the costs of those executions of which an instruction
-    /// may have different ones. Returns whether they, and all steps, are those of the warp that was
-    /// followed last.
-    fn record(&mut self, path: &WarpPath) -> bool {
-        let Self { table, costs, memory, followed, .. } = self;
+    /// Adds what a warp adds in a section of its block.
+    fn add(&mut self, section: usize, sub_core: usize, of_warp: OfWarp) {
+        let section = &mut self.sections[section];
+        section.shared += of_warp.shared;
+        section.private[sub_core] += of_warp.private;
+        section.classes |= 1 << sub_core;
+        self.services += of_warp.services;
+        for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {
+            *longest = span.max(*longest);
+        }
+    }
+
+    /// Records the requests of a warp, and notes the ends of its sections and the costs of those
+    /// executions of which an instruction may have different ones.
+    fn record(&mut self, path: &WarpPath) {
+        let Self { table, costs, memory, noted, ends, .. } = self;
         let mut traffic = path.traffic();
-        let mut is_known = followed.steps == path.steps();
-        let mut known = std::mem::take(&mut followed.costs);
-        let mut noted = 0;
+        noted.clear();
+        ends.clear();
         if let Some(memory) = memory {
             memory.begin_warp(table);
         }
+        let mut hash = NumberHash::default();
+        let (mut writes, mut count) = (0_u64, 0);
         for &step in path.steps().iter().take_while(|step| table.issues(**step)) {
+            count += 1;
+            step.hash(&mut hash);
             let lines = if table.moves_lines(step) {
                 let count =
                     traffic.iter().position(|line| line.is_last()).map_or(traffic.len(), |last| last + 1);
@@ -260,75 +292,56 @@ impl<'t> PipelineAnalyser<'t> {
             };
             if let Some(fixed) = costs.fixed(step) {
                 if let Some(memory) = memory {
-                    memory.before(table, step);
-                    memory.writes(fixed.writes);
-                    memory.after(table, step);
+                    memory.pass(table, step);
+                    writes = writes.saturating_add(fixed.writes);
                 }
-                continue;
+            } else {
+                let accessed = Accessed { lines, ..Accessed::default() };
+                let cost = recorded(costs, table, step, accessed, memory);
+                hash.write_u64(cost.service.total());
+                noted.push(cost);
             }
-            let cost = recorded(costs, table, step, Accessed { lines, ..Accessed::default() }, memory);
-            match known.get_mut(noted) {
-                Some(before) if *before == cost => {}
-                Some(before) => {
-                    *before = cost;
-                    is_known = false;
-                }
-                None => {
-                    known.push(cost);
-                    is_known = false;
-                }
+            if table.instr(step.pc()).flow == Flow::Barrier {
+                ends.push(SectionEnd { step: count, cost: noted.len(), hash: hash.finish() });
+                hash = NumberHash::default();
             }
-            noted += 1;
         }
-        known.truncate(noted);
-        followed.costs = known;
+        if ends.last().map_or(0, |end| end.step) < count {
+            ends.push(SectionEnd { step: count, cost: noted.len(), hash: hash.finish() });
+        }
         if let Some(memory) = memory {
+            memory.writes(writes);
             memory.end_warp();
         }
-        is_known
     }
 
-    /// Follows a warp, whose costs have been noted, through its sections.
-    fn follow(&mut self, path: &WarpPath) {
-        let Self { table, costs, fetches, spans, memory, followed, .. } = self;
+    /// Follows a warp, whose costs have been noted, through the steps of a section.
+    fn follow(&mut self, steps: &[Step], costs: Range<usize>, before: Before) -> (OfWarp, Before) {
+        let Self { table, fetches, spans, memory, noted, .. } = self;
+        let noted = &noted[costs];
+        let Before { mut buffer, stall } = before;
         let cases = if memory.is_some() { CASES } else { 1 };
-        let (mut waits_at, mut buffer) = (None, Buffer::default());
-        followed.steps.clear();
-        followed.steps.extend_from_slice(path.steps());
-        followed.sections.clear();
-        let mut varying = followed.costs.iter();
-        let mut begins = true;
-        spans.iter_mut().for_each(Span::begin_warp);
-        for &step in path.steps().iter().take_while(|step| table.issues(**step)) {
-            if std::mem::take(&mut begins) {
-                followed.sections.push(OfWarp::default());
-            }
-            let index = followed.sections.len() - 1;
-            let section = &mut followed.sections[index];
-            let fixed = costs.fixed(step);
+        // without an answer that may come earlier, all cases are the same
+        let different = if noted.iter().any(|cost| cost.earlier != [0; CASES]) { cases } else { 1 };
+        let mut of_warp = OfWarp::default();
+        let mut varying = noted.iter();
+        spans.iter_mut().for_each(|span| span.begin_after(stall));
+        for &step in steps {
+            let fixed = self.costs.fixed(step);
             let cost = fixed.or_else(|| varying.next()).expect("a cost was noted for each such execution");
             let fetch = fetches.before(&mut buffer, step, spans[0].is_first());
-            section.shared += fetch.service;
-            *(if cost.shared { &mut section.shared } else { &mut section.private }) += cost.service.total();
-            section.services += Services { fetch: fetch.service, ..cost.service };
-            for (case, (span, longest)) in spans.iter_mut().zip(&mut section.spans).take(cases).enumerate() {
-                span.issue(table, step, &cost.in_case(case), fetch);
-                *longest = span.longest();
+            of_warp.shared += fetch.service;
+            *(if cost.shared { &mut of_warp.shared } else { &mut of_warp.private }) += cost.service.total();
+            of_warp.services += Services { fetch: fetch.service, ..cost.service };
+            for (case, span) in spans.iter_mut().take(different).enumerate() {
+                span.issue(table, step, (cost, case), fetch);
             }
             fetches.issued(&mut buffer, step, table);
-            waits_at = None;
-            if table.instr(step.pc()).flow == Flow::Barrier {
-                // which section has it does not matter for sums over all of them
-                waits_at = Some(index);
-                begins = true;
-                spans.iter_mut().for_each(Span::begin);
-            }
         }
-        if let Some(section) = waits_at {
-            let fetch = fetches.at_last_barrier(buffer);
-            followed.sections[section].shared += fetch;
-            followed.sections[section].services.fetch += fetch;
+        for (case, longest) in of_warp.spans.iter_mut().take(cases).enumerate() {
+            *longest = spans[if case < different { case } else { 0 }].longest();
         }
+        (of_warp, Before { buffer, stall: spans[0].stall() })
     }
 
     /// Adds a warp that takes any of its paths.

@@ -44,20 +44,23 @@ impl Span {
         }
     }
 
-    /// Begins a warp.
-    pub fn begin_warp(&mut self) {
-        // nothing of another warp matters
-        self.is_first = true;
-        self.begin();
-    }
-
     /// Begins a section. What earlier sections have in flight is part of their chains.
     pub fn begin(&mut self) {
-        (self.issue, self.all_available, self.held, self.longest) = (0, 0, 0, 0);
         // the stall count of a barrier may end after the release
-        self.stall = if self.is_first { 0 } else { self.stall };
+        self.begin_after(if self.is_first { 0 } else { self.stall });
+    }
+
+    /// Begins a section before which this is left of a stall count.
+    pub fn begin_after(&mut self, stall: u64) {
+        (self.issue, self.all_available, self.held, self.longest) = (0, 0, 0, 0);
+        self.stall = stall;
         self.available.fill(0);
         self.is_first = true;
+    }
+
+    /// Returns the rest of the stall count of the previous instruction.
+    pub fn stall(&self) -> u64 {
+        self.stall
     }
 
     /// Returns whether no instruction of the section has issued.
@@ -70,16 +73,17 @@ impl Span {
         self.longest
     }
 
-    /// Adds the next instruction.
+    /// Adds the next instruction, in a case of [`Stays`](super::memory::Stays).
     #[inline(always)]
-    pub fn issue(&mut self, table: &TimingTable, step: Step, cost: &Cost, fetch: FetchCost) {
+    pub fn issue(&mut self, table: &TimingTable, step: Step, (cost, case): (&Cost, usize), fetch: FetchCost) {
         let from = if fetch.discards { self.issue.max(self.held) } else { self.issue };
         let next = from.saturating_add(fetch.latency.max(self.stall) + cost.room);
         let issue = ready(table, step, next.max(self.held), |reg| self.available[reg.index()]);
-        let (read, done) = (issue.saturating_add(cost.read), issue.saturating_add(cost.latency));
+        let after = |latency: u64| issue.saturating_add(latency.saturating_sub(cost.earlier[case]));
+        let (read, done) = (issue.saturating_add(cost.read), after(cost.latency));
         written(table, step, (read, done), &mut self.available);
         self.all_available = self.all_available.max(done);
-        self.longest = self.longest.max(done).max(issue.saturating_add(cost.acknowledged));
+        self.longest = self.longest.max(done).max(after(cost.acknowledged));
         if cost.holds {
             self.held = self.held.max(done);
         }

@@ -73,6 +73,11 @@ impl DramCosts {
         self.ticks(more) + self.column.max(fill).saturating_sub(reply)
     }
 
+    /// Returns the number of banks of a channel.
+    pub fn banks(&self) -> usize {
+        1 << self.settings.bank_bits.len()
+    }
+
     /// Returns the bank and the row of an address within the channel.
     pub fn place(&self, address: u64) -> (u64, u64) {
         let bit = |(n, &bit): (usize, &u32)| (address >> bit & 1) << n;

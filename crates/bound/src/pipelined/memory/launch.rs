@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::at_start::{AtStart, MemoryLeft, Stays};
 use super::elsewhere::{SentElsewhere, Unplaced};
-use super::lines::{ByNumber, LineState, Lines, Sets};
-use super::outstanding::Outstanding;
+use super::lines::{LineState, Lines, Sets};
+use super::outstanding::{AtPlace, Outstanding};
 use super::path::{Partitioned, Path};
 use super::request::RequestCost;
 use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
@@ -39,7 +39,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) new_of_slice: Vec<u64>,
     /// The requests that may go to DRAM although lines of the L2 stay, by channel.
     pub(super) of_channel: Vec<u64>,
-    pub(super) banks: ByNumber<(u64, u64), Rows>,
+    /// The rows of the banks, channel by channel.
+    pub(super) banks: Vec<Rows>,
     /// Services of requests at slices, for several SMs; of the write-back; of DRAM if lines of the L2
     /// stay, and if not.
     pub(super) at_slices: u64,
@@ -59,9 +60,11 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) outstanding: Outstanding,
     /// The places of the requests of the present access, the number of these requests, and of those
     /// whose places are not known.
-    places: Vec<u32>,
+    places: Vec<AtPlace>,
     waiting: u32,
     waiting_elsewhere: u32,
+    /// The costs of the kinds of transactions so far.
+    costs: Vec<((Access, u64, (u64, bool)), RequestCost)>,
     /// The requests whose places are not known.
     pub(super) unplaced: Unplaced,
     /// The regions in which they lie, by address and number of bytes, if these are known.
@@ -77,22 +80,24 @@ pub(super) struct Rows {
     pub(super) requests: u64,
 }
 
-/// What one transaction costs.
-#[derive(Clone, Copy, Debug)]
+/// What the transactions of an access in a line cost.
+#[derive(Clone, Copy, Debug, Default)]
 pub(in crate::pipelined) struct Sent {
+    /// The number of transactions.
+    pub requests: u64,
     /// The service on the SM and behind the entrance of the slice.
     pub service: u64,
-    /// Whether it may go to DRAM although lines of the L2 stay.
-    pub fetches: bool,
-    /// Whether it hits in the L1 if lines stay there, too.
-    pub hits_l1: bool,
+    /// The number of those that may go to DRAM although lines of the L2 stay.
+    pub late: u64,
+    /// Whether any may miss in the L1 although lines stay there, too.
+    pub misses_l1: bool,
 }
 
 impl LaunchMemory {
-    pub fn new(path: Path, at_start: AtStart) -> Self {
-        let (slices, channels) = path.partitions.as_ref().map_or((0, 0), |partitions| {
+    pub fn new(path: Path, table: &TimingTable, at_start: AtStart) -> Self {
+        let (slices, channels, banks) = path.partitions.as_ref().map_or((0, 0, 0), |partitions| {
             let Partitions { channels, slices, .. } = partitions.settings;
-            (channels * slices, channels)
+            (channels * slices, channels, partitions.dram.banks())
         });
         let l1_sets = path.l1.as_ref().map_or(0, |l1| l1.sets as usize);
         let l1_sets = if l1_sets <= MOST_SETS { l1_sets } else { 0 };
@@ -108,7 +113,7 @@ impl LaunchMemory {
             l1_loads: 0,
             l2_loads: vec![0; slices as usize],
             of_channel: vec![0; channels as usize],
-            banks: ByNumber::default(),
+            banks: vec![Rows::default(); channels as usize * banks],
             at_slices: 0,
             late_replies_stays: 0,
             late_replies: 0,
@@ -119,9 +124,10 @@ impl LaunchMemory {
             most_replies: 0,
             l1_loads_before: 0,
             most_l1_loads: 0,
-            outstanding: Outstanding::new(l1_sets + slices as usize),
+            outstanding: Outstanding::new(table, l1_sets + slices as usize),
             l1_sets,
             places: Vec::new(),
+            costs: Vec::new(),
             waiting: 0,
             waiting_elsewhere: 0,
             new_of_slice: vec![0; slices as usize],
@@ -158,7 +164,9 @@ impl LaunchMemory {
 
     /// Records that any sector of a line may be looked up in the L2.
     fn touch_whole_line(&mut self, line: u64) {
-        (0..4).for_each(|sector| self.touch_l2(line, 1 << sector, false));
+        (0..4).for_each(|sector| {
+            self.touch_l2(address(line, 1 << sector));
+        });
     }
 
     /// Records requests of the present block whose places are not known.
@@ -260,18 +268,14 @@ impl LaunchMemory {
             && (self.unplaced == Unplaced::default() || self.lie_in_regions)
     }
 
-    /// Records that sectors of a line are looked up in the L2.
-    fn touch_l2(&mut self, line: u64, sectors: u8, fetches: bool) {
-        let (Some(Partitioned { settings, mapping, .. }), Some(sets)) = (&self.path.partitions, &mut self.l2)
-        else {
-            return;
-        };
-        let Some(l2) = &settings.l2 else { return };
+    /// Records that an address is looked up in the L2. Returns its slice, and the position of its set.
+    fn touch_l2(&mut self, address: u64) -> (usize, usize) {
+        let Some(Partitioned { settings, mapping, .. }) = &self.path.partitions else { return (0, 0) };
+        let slice = mapping.slice(address);
+        let (Some(l2), Some(sets)) = (&settings.l2, &mut self.l2) else { return (slice, 0) };
         let bits = l2.sets.trailing_zeros();
-        let address = address(line, sectors);
         let set = place_of(mapping.line(address), bits, l2.index) as u64;
-        let key = (mapping.slice(address) as u64) << bits | set;
-        sets.touch(key, address / u64::from(l2.line), fetches);
+        (slice, sets.touch((slice as u64) << bits | set, address / u64::from(l2.line)))
     }
 
     /// Begins a block.
@@ -298,7 +302,14 @@ impl LaunchMemory {
         self.outstanding.end_warp();
     }
 
-    /// Begins the warp's next instruction.
+    /// Records the warp's next instruction, which does not access memory.
+    #[inline]
+    pub fn pass(&mut self, table: &TimingTable, step: Step) {
+        self.outstanding.wait(table, step);
+        self.outstanding.overwrite(table, step);
+    }
+
+    /// Begins the warp's next instruction, which may access memory.
     pub fn before(&mut self, table: &TimingTable, step: Step) {
         self.outstanding.wait(table, step);
         self.places.clear();
@@ -319,82 +330,158 @@ impl LaunchMemory {
         add(&mut self.write_backs, service);
     }
 
-    /// Records a transaction of an access to global or local memory; `is_first` states whether it is
-    /// the first one of the access in the line. `ends` is described at [`Path::request`].
-    pub fn send(
+    /// Records the transactions of an access to global or local memory in a line. `ends` is described
+    /// at [`Path::request`].
+    pub fn send(&mut self, access: Access, (line, sectors): (u64, u8), ends: (u64, bool)) -> Sent {
+        let Some((first, requests)) = self.path.transactions(sectors) else { return Sent::default() };
+        let is_store = access == Access::Store;
+        let cost = self.request(access, first, ends);
+        let all = |each: u64| each.saturating_mul(requests);
+        if is_store {
+            add(&mut self.stores, requests);
+        } else {
+            self.waiting += requests as u32;
+        }
+        add(&mut self.at_slices, all(cost.at_slices));
+        self.look_up_l1(access, (line, sectors), requests);
+        let l1 = self.path.l1.as_ref();
+        let looks_up = !is_store && access != Access::Atomic && l1.is_some();
+        let line_of_l1 = l1.filter(|_| cost.sent > bytes_of(first)).map_or(0, |l1| l1.line);
+        let keeps_lines = self.path.keeps_lines;
+        let mut sent = Sent { requests, service: all(cost.service), late: 0, misses_l1: !looks_up };
+        let (mut part, mut left, mut slice) = (first, sectors, None);
+        loop {
+            let of_l2 = around(part, line_of_l1);
+            let at = match slice.filter(|_| keeps_lines) {
+                Some(at) => at,
+                None => self.reach_slice(access, (line, of_l2), if keeps_lines { requests } else { 1 }),
+            };
+            slice = Some(at);
+            sent.misses_l1 |= looks_up && !self.was_loaded(line, part);
+            sent.late += u64::from(self.request_at(access, (line, of_l2), at, &cost));
+            left &= !part;
+            let Some((next, _)) = self.path.transactions(left) else { break };
+            part = next;
+        }
+        if self.path.partitions.is_some() {
+            add(&mut self.dram, all(cost.dram));
+            // others may hit, and replies may prevent requests to DRAM, so that a request that waits for
+            // DRAM counts on its way there and on its way back
+            add(&mut self.late_replies_stays, sent.late.saturating_mul(cost.late));
+            add(&mut self.late_replies, if cost.may_wait { all(cost.late) } else { 0 });
+        }
+        sent
+    }
+
+    /// Returns the cost of a transaction, which is the same for many of them.
+    fn request(&mut self, access: Access, part: u8, ends: (u64, bool)) -> RequestCost {
+        let kind = (access, bytes_of(part), ends);
+        if let Some((_, cost)) = self.costs.iter().find(|(known, _)| *known == kind) {
+            return *cost;
+        }
+        let cost = self.path.request(access, kind.1, ends);
+        self.costs.push((kind, cost));
+        cost
+    }
+
+    /// Records that the transactions of an access in a line reach the tags of the L1.
+    fn look_up_l1(&mut self, access: Access, (line, sectors): (u64, u8), requests: u64) {
+        let (Some(l1), Some(sets)) = (&self.path.l1, &mut self.l1) else { return };
+        let fetches = match access {
+            Access::Store if l1.write_miss == WriteMiss::Allocate => false,
+            Access::Store | Access::Atomic => return,
+            Access::Load | Access::AsyncCopy | Access::Fence => true,
+        };
+        if fetches {
+            add(&mut self.l1_loads, requests);
+        }
+        let parts = LineUse::LINE_BYTES / u64::from(l1.line);
+        // a bank looks up the transactions of an access in a line one after the other, so that they
+        // need a way only once
+        let together = self.path.banks == 1 && l1.line == 128;
+        let mut left = sectors;
+        while let Some((first, _)) = self.path.transactions(left) {
+            let of_line = left & around(first, l1.line);
+            left &= !of_line;
+            let count = match self.path.transactions(of_line) {
+                Some((_, count)) if fetches => {
+                    if together {
+                        1
+                    } else {
+                        count
+                    }
+                }
+                _ => 0,
+            };
+            let part = u64::from(first.trailing_zeros().min(3)) * parts / 4;
+            let number = line * parts + part;
+            let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
+            let position = sets.touch(set, number);
+            sets.fetch(position, count);
+            if count > 0 && self.l1_sets > 0 {
+                self.places.push(AtPlace { place: set as u32, requests: count as u32 });
+            }
+        }
+    }
+
+    /// Records that requests of an access for sectors of a line reach their slice, and returns it.
+    fn reach_slice(&mut self, access: Access, (line, sectors): (u64, u8), requests: u64) -> usize {
+        let loads = if access == Access::Store { 0 } else { requests };
+        let keeps_lines = self.path.keeps_lines;
+        let known = if keeps_lines { self.lines.at(line).and_then(|state| state.place) } else { None };
+        let (slice, set) = known.unwrap_or_else(|| self.touch_l2(address(line, sectors)));
+        if let Some(sets) = &mut self.l2 {
+            sets.fetch(set, loads);
+        }
+        if known.is_none()
+            && keeps_lines
+            && let Some(state) = self.lines.at(line)
+        {
+            state.place = Some((slice, set));
+        }
+        if loads > 0 && self.path.partitions.is_some() {
+            self.l2_loads[slice] += loads;
+            self.places.push(AtPlace { place: (self.l1_sets + slice) as u32, requests: loads as u32 });
+        }
+        slice
+    }
+
+    /// Records a request for sectors of a line at its slice, and returns whether it may go to DRAM
+    /// although lines of the L2 stay.
+    fn request_at(
         &mut self,
         access: Access,
         (line, sectors): (u64, u8),
-        is_first: bool,
-        ends: (u64, bool),
-    ) -> Sent {
-        let is_store = access == Access::Store;
-        let bypasses = access == Access::Atomic;
-        let bytes = u64::from(sectors.count_ones()) * LineUse::SECTOR_BYTES;
-        let cost = self.path.request(access, bytes, ends);
-        let of_l1 = self.path.l1.as_ref().filter(|_| cost.sent > bytes);
-        let sectors_sent = of_l1.map_or(sectors, |l1| around(sectors, l1.line));
-        add(&mut self.stores, is_store.into());
-        self.waiting += u32::from(!is_store);
-        add(&mut self.at_slices, cost.at_slices);
-        if !is_store && !bypasses {
-            // a bank looks up the transactions of an access in a line one after the other, so that
-            // they need a way only once
-            let together = self.path.banks == 1 && self.path.l1.as_ref().is_some_and(|l1| l1.line == 128);
-            self.touch_l1(line, sectors, is_first || !together);
-            add(&mut self.l1_loads, self.path.l1.is_some().into());
-        } else if is_store && self.path.l1.as_ref().is_some_and(|l1| l1.write_miss == WriteMiss::Allocate) {
-            self.touch_l1(line, sectors, false);
-        }
-        let hits_l1 = !is_store && !bypasses && self.path.l1.is_some() && self.was_loaded(line, sectors);
-        let fetches = self.partitions(line, sectors_sent, access, &cost);
-        if self.path.partitions.is_some() {
-            // others may hit, and replies may prevent requests to DRAM, so that a request that waits for
-            // DRAM counts on its way there and on its way back
-            add(&mut self.late_replies_stays, if fetches { cost.late } else { 0 });
-            add(&mut self.late_replies, if cost.may_wait { cost.late } else { 0 });
-        }
-        Sent { service: cost.service, fetches, hits_l1 }
-    }
-
-    /// Records a request in the partitions, and returns whether it may go to DRAM although lines of
-    /// the L2 stay.
-    fn partitions(&mut self, line: u64, sectors: u8, access: Access, cost: &RequestCost) -> bool {
+        slice: usize,
+        cost: &RequestCost,
+    ) -> bool {
         let is_store = access == Access::Store;
         let may_fetch = !is_store && self.may_fetch(line, sectors);
         let new = self.note_line(line, sectors, access);
-        self.touch_l2(line, sectors, !is_store);
         let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
-        let address = address(line, sectors);
-        let slice = mapping.slice(address);
-        let l2 = settings.l2.as_ref();
         let forwards = is_store && self.path.forwards_stores();
         self.of_slice[slice] += cost.copies;
-        add(&mut self.dram, cost.dram);
-        add(&mut self.dram_stays, if forwards || new != 0 { cost.dram_stays } else { 0 });
+        if forwards || new != 0 {
+            add(&mut self.dram_stays, cost.dram_stays);
+        }
         if !is_store {
             self.new_of_slice[slice] += u64::from(new != 0);
-            self.l2_loads[slice] += 1;
-            self.places.push((self.l1_sets + slice) as u32);
         }
-        let channel = slice / settings.slices as usize;
-        let mut open = |inner: u64, requests: u64| {
-            let (bank, row) = dram.place(inner);
-            let rows = self.banks.entry((channel as u64, bank)).or_default();
-            rows.requests += requests;
-            rows.are_several |= rows.first.is_some_and(|first| first != row);
-            rows.first = Some(row);
-        };
-        if l2.is_none() || forwards {
-            self.of_channel[channel] += cost.copies;
-            open(mapping.inner(address), cost.copies);
+        let (address, requests) = if settings.l2.is_none() || forwards {
+            (address(line, sectors), cost.copies)
+        } else if new != 0 {
+            // any of these sectors; the bank matters only if it is the same for all of a line
+            (address(line, new), 1)
         } else {
-            self.of_channel[channel] += u64::from(new != 0);
-            if new != 0 {
-                // any of these sectors; the bank matters only if it is the same for all of a line
-                open(mapping.inner(self::address(line, new)), 1);
-            }
-        }
+            return may_fetch;
+        };
+        let channel = slice / settings.slices as usize;
+        self.of_channel[channel] += requests;
+        let (bank, row) = dram.place(mapping.inner(address));
+        let rows = &mut self.banks[channel * dram.banks() + bank as usize];
+        rows.requests += requests;
+        rows.are_several |= rows.first.is_some_and(|first| first != row);
+        rows.first = Some(row);
         forwards || may_fetch
     }
 
@@ -452,19 +539,6 @@ impl LaunchMemory {
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         new
     }
-
-    /// Records that a transaction reaches the tags of the L1.
-    fn touch_l1(&mut self, line: u64, sectors: u8, fetches: bool) {
-        let (Some(l1), Some(sets)) = (&self.path.l1, &mut self.l1) else { return };
-        let parts = LineUse::LINE_BYTES / u64::from(l1.line);
-        let part = u64::from(sectors.trailing_zeros().min(3)) * parts / 4;
-        let number = line * parts + part;
-        let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
-        sets.touch(set, number, fetches);
-        if fetches && self.l1_sets > 0 {
-            self.places.push(set as u32);
-        }
-    }
 }
 
 /// Adds to a sum. A sum that is too large keeps the largest number, and the bound then has no value.
@@ -475,6 +549,11 @@ fn add(sum: &mut u64, more: u64) {
 /// Returns the lines of a region, given its address and its number of bytes.
 fn lines_of(&(address, bytes): &(u64, u64)) -> Range<u64> {
     address / LineUse::LINE_BYTES..(address + bytes).div_ceil(LineUse::LINE_BYTES)
+}
+
+/// Returns the number of bytes of these sectors.
+fn bytes_of(sectors: u8) -> u64 {
+    u64::from(sectors.count_ones()) * LineUse::SECTOR_BYTES
 }
 
 /// Returns the address of a request.

@@ -1,45 +1,22 @@
 //! The lines of a cache that a launch touches.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::super::by_number::ByNumber;
 use super::outstanding::LoadId;
-
-/// A map from numbers. Its hash is a product, because one is computed for every request of a launch.
-pub(super) type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<NumberHash>>;
-
-/// The hash of numbers.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NumberHash(u64);
-
-impl Hasher for NumberHash {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    #[inline]
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    #[inline]
-    fn finish(&self) -> u64 {
-        // the lowest bits of a product depend on few bits of its factors
-        self.0 ^ self.0 >> 32
-    }
-}
 
 /// The sets of a cache, or of the slices of a cache.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
     ways: usize,
-    sets: ByNumber<u64, SetUse>,
+    /// The positions of sets in `sets`.
+    places: ByNumber<usize>,
+    sets: Vec<SetUse>,
     /// Whether no set has more lines than ways, so that no line is ever replaced.
     keeps_all: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 struct SetUse {
+    set: u64,
     /// The lines, as long as there are no more than ways.
     lines: Vec<u64>,
     /// The requests that may have fetched a line.
@@ -48,16 +25,28 @@ struct SetUse {
 
 impl Sets {
     pub fn new(ways: u32) -> Self {
-        Self { ways: ways as usize, sets: ByNumber::default(), keeps_all: true }
+        Self { ways: ways as usize, places: ByNumber::default(), sets: Vec::new(), keeps_all: true }
     }
 
-    /// Records that a line is touched, and whether it may be fetched.
-    pub fn touch(&mut self, set: u64, line: u64, fetches: bool) {
-        let used = self.sets.entry(set).or_default();
-        used.fetches += u64::from(fetches);
+    /// Records that a line is touched, and returns the position of its set.
+    pub fn touch(&mut self, set: u64, line: u64) -> usize {
+        let next = self.sets.len();
+        let place = *self.places.entry(set).or_insert(next);
+        if place == next {
+            self.sets.push(SetUse { set, ..SetUse::default() });
+        }
+        let used = &mut self.sets[place];
         if used.lines.len() <= self.ways && !used.lines.contains(&line) {
             used.lines.push(line);
             self.keeps_all &= used.lines.len() <= self.ways;
+        }
+        place
+    }
+
+    /// Records that this many requests may fetch lines of the set at this position.
+    pub fn fetch(&mut self, place: usize, requests: u64) {
+        if let Some(used) = self.sets.get_mut(place) {
+            used.fetches += requests;
         }
     }
 
@@ -70,8 +59,8 @@ impl Sets {
     /// this many requests wait for a set at the same time.
     pub fn times_full(&self, outstanding: impl Fn(u64) -> u64) -> u64 {
         let ways = self.ways as u64;
-        let full = |(&number, set): (&u64, &SetUse)| {
-            let may_be = set.lines.len() > self.ways && outstanding(number) >= ways;
+        let full = |set: &SetUse| {
+            let may_be = set.lines.len() > self.ways && outstanding(set.set) >= ways;
             if may_be { set.fetches / ways } else { 0 }
         };
         self.sets.iter().map(full).sum()
@@ -91,6 +80,9 @@ pub(super) struct LineState {
     pub fetches: u32,
     /// The sets of sectors that an L1 looks up.
     pub sets_of_l1: u16,
+    /// The slice and the position of the set of the L2 in which all of the line lies, if it has been
+    /// looked up there and is a line of the L2.
+    pub place: Option<(usize, usize)>,
     /// The sectors that stores of the launch write.
     pub stored: u8,
     /// The loads by their first sector, and the atomics, which bypass the L1.
@@ -129,7 +121,11 @@ impl LineState {
 /// The lines of a launch. So that its size does not grow with the grid, it stops at a limit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
-    lines: ByNumber<u64, LineState>,
+    /// The positions of lines in `states`.
+    places: ByNumber<usize>,
+    states: Vec<(u64, LineState)>,
+    /// The position of the line that was used last, which is often the next one, too.
+    last: usize,
     overflows: bool,
 }
 
@@ -138,19 +134,24 @@ impl Lines {
 
     /// Returns the state of a line, unless there are too many lines.
     pub fn at(&mut self, line: u64) -> Option<&mut LineState> {
-        if self.lines.len() >= Self::MOST && !self.lines.contains_key(&line) {
-            self.overflows = true;
+        if self.states.get(self.last).is_none_or(|(last, _)| *last != line) && !self.overflows {
+            let next = self.states.len();
+            self.last = *self.places.entry(line).or_insert(next);
+            self.overflows = self.last >= Self::MOST;
+            if self.last == next && !self.overflows {
+                self.states.push((line, LineState::default()));
+            }
         }
-        if self.overflows { None } else { Some(self.lines.entry(line).or_default()) }
+        if self.overflows { None } else { self.states.get_mut(self.last).map(|(_, state)| state) }
     }
 
     /// Returns the state of a line that has been used.
     pub fn get(&self, line: u64) -> Option<&LineState> {
-        self.lines.get(&line)
+        self.states.get(*self.places.get(&line)?).map(|(_, state)| state)
     }
 
     /// Returns all lines, unless there are too many.
     pub fn all(&self) -> Option<impl Iterator<Item = (&u64, &LineState)>> {
-        (!self.overflows).then(|| self.lines.iter())
+        (!self.overflows).then(|| self.states.iter().map(|(line, state)| (line, state)))
     }
 }

@@ -2,17 +2,19 @@
 
 use crate::operands::{waits, writes};
 use warpbound_core::path::Step;
-use warpbound_core::program::TimingTable;
+use warpbound_core::program::{Flow, TimedInstr, TimingTable};
 
 /// The loads and atomics of a warp that may not have been answered. It follows the path alone: an
 /// instruction that waits for a register issues after the load of that register is complete.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding {
+    /// For each pc, whether the instruction has to do with a register that a load writes.
+    concerned: Vec<bool>,
     /// For each register, one more than the index of its latest load in `loads`, or 0.
     of_reg: Vec<u32>,
     loads: Vec<Load>,
     /// The places of the requests of all loads.
-    places: Vec<u32>,
+    places: Vec<AtPlace>,
     /// What waits now in the warp, and what waits at most in the warp, in the block, and in any block.
     now: Counts,
     of_warp: Counts,
@@ -20,6 +22,13 @@ pub(super) struct Outstanding {
     most: Counts,
     /// The number of warps so far.
     warps: u32,
+}
+
+/// Requests of a load at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtPlace {
+    pub place: u32,
+    pub requests: u32,
 }
 
 /// A load that has issued.
@@ -74,8 +83,17 @@ pub(super) struct LoadId {
 
 impl Outstanding {
     /// Creates the counts for this many places.
-    pub fn new(places: usize) -> Self {
+    pub fn new(table: &TimingTable, places: usize) -> Self {
+        let mut loaded = vec![false; table.regs()];
+        let loads = table.instrs().iter().filter(|instr| instr.access.is_some());
+        loads.flat_map(|instr| instr.dsts.as_slice()).for_each(|reg| loaded[reg.index()] = true);
+        let concerns = |instr: &TimedInstr| {
+            let mut regs = instr.srcs.as_slice().iter().chain(instr.dsts.as_slice());
+            let is_async = matches!(instr.flow, Flow::AsyncCopy | Flow::AsyncWait);
+            is_async || regs.any(|reg| loaded[reg.index()])
+        };
         Self {
+            concerned: table.instrs().iter().map(concerns).collect(),
             of_reg: Vec::new(),
             loads: Vec::new(),
             places: Vec::new(),
@@ -110,9 +128,10 @@ impl Outstanding {
     }
 
     /// Notes what the warp's next instruction waits for.
+    #[inline]
     pub fn wait(&mut self, table: &TimingTable, step: Step) {
         // with control codes, no instruction waits for a register
-        if table.barriers().is_some() || self.now.requests == 0 {
+        if self.now.requests == 0 || !self.concerned[step.pc().index()] || table.barriers().is_some() {
             return;
         }
         for reg in waits(table, step) {
@@ -126,15 +145,19 @@ impl Outstanding {
             self.now.loads -= 1;
             self.now.requests -= u64::from(load.requests);
             self.now.elsewhere -= u64::from(load.elsewhere);
-            for &place in &self.places[load.first as usize..][..load.places as usize] {
-                self.now.at[place as usize] -= 1;
+            for &AtPlace { place, requests } in &self.places[load.first as usize..][..load.places as usize] {
+                self.now.at[place as usize] -= requests;
             }
         }
     }
 
     /// Notes the registers that the instruction writes: an instruction that waits for one of them from
     /// now on need not wait for an earlier load of it.
+    #[inline]
     pub fn overwrite(&mut self, table: &TimingTable, step: Step) {
+        if !self.concerned[step.pc().index()] {
+            return;
+        }
         for reg in table.instr(step.pc()).dsts.as_slice() {
             self.of_reg[reg.index()] = 0;
         }
@@ -166,7 +189,7 @@ impl Outstanding {
         table: &TimingTable,
         step: Step,
         (requests, elsewhere): (u32, u32),
-        places: &[u32],
+        places: &[AtPlace],
     ) {
         let (first, count) = (self.places.len() as u32, places.len() as u32);
         self.loads.push(Load { first, places: count, requests, elsewhere, is_answered: false });
@@ -177,8 +200,8 @@ impl Outstanding {
         self.now.loads += 1;
         self.now.requests += u64::from(requests);
         self.now.elsewhere += u64::from(elsewhere);
-        for &place in places {
-            self.now.at[place as usize] += 1;
+        for &AtPlace { place, requests } in places {
+            self.now.at[place as usize] += requests;
             let most = &mut self.of_warp.at[place as usize];
             *most = (*most).max(self.now.at[place as usize]);
         }

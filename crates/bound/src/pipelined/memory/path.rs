@@ -49,6 +49,8 @@ pub(in crate::pipelined) struct Path {
     pub by_sector: bool,
     /// Whether each line of 128 bytes lies in one slice.
     pub one_slice_per_line: bool,
+    /// Whether each such line lies in one slice and is a line of the L2.
+    pub keeps_lines: bool,
     /// Whether the L2 receives requests for the same sectors as the L1.
     pub exact_requests: bool,
     /// Whether a load that hits in the L1 would hit in the L2, too: stores put nothing into the L1.
@@ -101,6 +103,7 @@ impl Path {
                 let Partitions { channel_bit, slice_bit, .. } = memory.partitions;
                 channel_bit.min(slice_bit) >= LineUse::LINE_BYTES.trailing_zeros()
             },
+            keeps_lines: false,
             exact_requests: memory.l1.as_ref().is_none_or(|l1| {
                 // without sectors, a load may need the rest of a line that stores have written in part
                 if l1.cache.sectored { by_sector } else { reads_l2(&l1.cache) }
@@ -142,6 +145,7 @@ impl Path {
         path.fetched = clock.cycles(fetched) + 3;
         path.returned = clock.cycles(1) + 3;
         let mapping = Mapping::new(partitions);
+        path.keeps_lines = mapping.keeps_lines();
         path.partitions = Some(Partitioned { settings: partitions.clone(), mapping, dram });
         Some(path)
     }
@@ -178,6 +182,17 @@ impl Path {
     /// Returns the L2.
     pub fn l2(&self) -> Option<&CacheSettings> {
         self.partitions.as_ref()?.settings.l2.as_ref()
+    }
+
+    /// Returns the sectors of the first transaction of an access that touches these sectors of a line,
+    /// and the number of its transactions; all have as many sectors.
+    pub fn transactions(&self, sectors: u8) -> Option<(u8, u64)> {
+        let all = if self.by_sector {
+            (sectors & sectors.wrapping_neg(), sectors.count_ones().into())
+        } else {
+            (sectors, 1)
+        };
+        (sectors != 0).then_some(all)
     }
 
     /// Returns the service of this many ticks of the crossbar and the L2.

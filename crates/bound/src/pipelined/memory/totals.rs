@@ -85,7 +85,7 @@ impl LaunchMemory {
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
         let of_bank = |rows: &Rows| if rows.are_several { rows.requests } else { 1 };
         let opened = if is_known {
-            self.banks.values().map(of_bank).sum()
+            self.banks.iter().filter(|rows| rows.first.is_some()).map(of_bank).sum()
         } else {
             self.of_channel.iter().sum::<u64>().saturating_add(anywhere)
         };

@@ -61,6 +61,7 @@ pub mod failed {}
 mod for_tests;
 mod gub;
 mod iwb;
+mod kept;
 mod long_waits;
 mod lwb;
 mod operands;

@@ -1,8 +1,10 @@
 //! The analysis of a block that the bounds are computed from: its sections, warp by warp.
 
+use std::hash::Hasher;
 use std::sync::Arc;
 
 use super::algorithm::{Countdowns, Extent, Profile};
+use super::kept::{Kept, NumberHash};
 use super::long_waits::{Carried, LongWaitFinder, LongWaits};
 use super::runs::{RunFinder, SureRuns};
 use super::serial::{LoneTimes, Serial};
@@ -225,18 +227,21 @@ pub struct Analyser<'t> {
     in_flight: Vec<Vec<RegId>>,
     /// The initiation work that each warp may have left on units with a queue.
     carried: Vec<Carried>,
+    kept: Kept<Analysed>,
 }
 
-/// The warp section that was analysed last, kept for reuse.
+/// A warp section that was analysed, kept for reuse.
 ///
-/// Warps of most kernels run in step, and loops repeat. A section is analysed as if it started on
-/// an empty machine, except for the registers that may be in flight. Equal steps and registers
-/// therefore give equal results.
-struct Remembered<'p> {
-    steps: &'p [Step],
+/// Warps of most kernels run in step, and loops and blocks repeat. A section is analysed as if it
+/// started on an empty machine, except for the registers that may be in flight. Equal steps and
+/// registers therefore give equal results.
+#[derive(Clone, Debug)]
+struct Analysed {
+    /// The number of its steps.
+    steps: usize,
     /// These steps and the steps after them that were examined to find out what later sections wait
     /// for.
-    seen: &'p [Step],
+    seen: Vec<Step>,
     in_flight: Vec<RegId>,
     carried: Carried,
     uses: Vec<UnitUse>,
@@ -262,6 +267,7 @@ impl<'t> Analyser<'t> {
             consumed: Vec::new(),
             in_flight: Vec::new(),
             carried: Vec::new(),
+            kept: Kept::default(),
         }
     }
 
@@ -286,39 +292,40 @@ impl<'t> Analyser<'t> {
         if let Some(turns) = &mut self.turns {
             turns.restart(warps);
         }
-        let mut last: Option<Remembered<'_>> = None;
         let mut slices: Vec<&[Step]> = vec![&[]; warps];
         while paths.warps.iter().zip(&self.consumed).any(|(path, &done)| done < path.steps().len()) {
             self.section.reset(warps, self.table);
             for (index, path) in paths.warps.iter().enumerate() {
                 let rest = &path.steps()[self.consumed[index]..];
-                let known = last.as_ref().is_some_and(|seen| {
-                    seen.in_flight == self.in_flight[index]
-                        && seen.carried == self.carried[index]
-                        && rest.starts_with(seen.seen)
-                });
-                let seen = match last.take() {
-                    Some(seen) if known => seen,
-                    _ => self.warp_section(rest, index),
+                let hash = self.hash_of_section(rest);
+                let is_known = |kept: &Analysed| {
+                    kept.in_flight == self.in_flight[index]
+                        && kept.carried == self.carried[index]
+                        && rest.starts_with(&kept.seen)
                 };
-                self.section.uses[index * units..][..units].copy_from_slice(&seen.uses);
-                self.section.warps[index] = seen.warp;
-                self.section.runs.push(Arc::clone(&seen.runs));
-                self.section.long_waits.push(Arc::clone(&seen.long_waits));
-                self.in_flight[index].clone_from(&seen.in_flight_after);
-                self.carried[index].clone_from(&seen.carried_after);
-                self.consumed[index] += seen.steps.len();
-                slices[index] = &rest[..seen.steps.len()];
+                let known = self.kept.get(hash).filter(|kept| is_known(kept));
+                let analysed = if known.is_some() { None } else { Some(self.warp_section(rest, index)) };
+                let Some(found) = analysed.as_ref().or_else(|| self.kept.get(hash)) else { continue };
+                self.section.uses[index * units..][..units].copy_from_slice(&found.uses);
+                self.section.warps[index] = found.warp;
+                self.section.runs.push(Arc::clone(&found.runs));
+                self.section.long_waits.push(Arc::clone(&found.long_waits));
+                self.in_flight[index].clone_from(&found.in_flight_after);
+                self.carried[index].clone_from(&found.carried_after);
+                self.consumed[index] += found.steps;
+                slices[index] = &rest[..found.steps];
                 // Steps that end with a barrier, or with the end of the warp, are a whole section
                 // of every warp whose remaining steps begin with them. After the end of the warp
                 // there are no steps that could be examined.
-                let ends = |seen: &Remembered<'_>| {
-                    let whole = seen.steps.last().is_some_and(|&step| ends_section(self.table, step));
+                let ends = |found: &Analysed| {
+                    let whole = slices[index].last().is_some_and(|&step| ends_section(self.table, step));
                     let all =
-                        seen.seen.len() < rest.len() || rest.last().is_some_and(|step| step.ends_warp());
+                        found.seen.len() < rest.len() || rest.last().is_some_and(|step| step.ends_warp());
                     whole && all
                 };
-                last = Some(seen).filter(ends);
+                if let Some(analysed) = analysed.filter(ends) {
+                    self.kept.keep(hash, analysed.seen.len(), analysed);
+                }
             }
             if let Some(turns) = &mut self.turns {
                 self.section.in_turns = Some(turns.section(self.table, &slices));
@@ -327,8 +334,20 @@ impl<'t> Analyser<'t> {
         }
     }
 
+    /// Returns a hash of the section that begins with these steps.
+    fn hash_of_section(&self, rest: &[Step]) -> u64 {
+        let mut hash = NumberHash::default();
+        for &step in rest {
+            hash.step(step);
+            if ends_section(self.table, step) {
+                break;
+            }
+        }
+        hash.finish()
+    }
+
     /// Analyses the section that begins with these steps.
-    fn warp_section<'p>(&mut self, rest: &'p [Step], index: usize) -> Remembered<'p> {
+    fn warp_section(&mut self, rest: &[Step], index: usize) -> Analysed {
         let in_flight = std::mem::take(&mut self.in_flight[index]);
         let mut uses = vec![UnitUse::default(); self.table.units()];
         let carried = std::mem::take(&mut self.carried[index]);
@@ -375,9 +394,9 @@ impl<'t> Analyser<'t> {
             unqueued: self.unqueued.as_ref().map(Serial::lone),
             ahead,
         };
-        Remembered {
-            steps,
-            seen: &rest[..steps.len() + beyond],
+        Analysed {
+            steps: steps.len(),
+            seen: rest[..steps.len() + beyond].to_vec(),
             in_flight,
             carried,
             uses,

@@ -1,7 +1,6 @@
-//! Sections of warps that were followed. Warps and blocks often repeat them.
+//! Sections of warps that were followed.
 
 use super::OfWarp;
-use super::by_number::ByNumber;
 use super::costs::Cost;
 use super::fetch::Buffer;
 use warpbound_core::path::Step;
@@ -23,7 +22,7 @@ pub(super) struct Before {
     pub stall: u64,
 }
 
-/// A section that was followed.
+/// A section that was followed. What it adds depends on nothing else than what is stated here.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub steps: Vec<Step>,
@@ -35,39 +34,11 @@ pub(super) struct Known {
     pub after: Before,
 }
 
-/// The sections that are kept, by their hash. What a section adds depends on nothing else than what
-/// is kept of it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Followed {
-    sections: ByNumber<Known>,
-    /// The number of steps and costs that are kept.
-    size: usize,
-}
-
-impl Followed {
-    /// The most steps and costs that several sections may have together.
-    const MOST: usize = 1 << 17;
-
-    /// Returns what a section with these steps and costs adds, and what comes after it, if that is
-    /// known.
-    pub fn find(
-        &self,
-        hash: u64,
-        (steps, costs): (&[Step], &[Cost]),
-        before: Before,
-    ) -> Option<(OfWarp, Before)> {
-        let known = self.sections.get(&hash)?;
-        let is_same = known.before == before && known.steps == steps && known.costs == costs;
-        is_same.then_some((known.of_warp, known.after))
-    }
-
-    /// Keeps a section. Another one with the same hash is forgotten.
-    pub fn keep(&mut self, hash: u64, known: Known) {
-        self.size += known.steps.len() + known.costs.len();
-        if self.size > Self::MOST {
-            self.sections.clear();
-            self.size = known.steps.len() + known.costs.len();
-        }
-        self.sections.insert(hash, known);
+impl Known {
+    /// Returns what a section with these steps and costs adds and what comes after it, if it is this
+    /// one.
+    pub fn of(&self, (steps, costs): (&[Step], &[Cost]), before: Before) -> Option<(OfWarp, Before)> {
+        let is_same = self.before == before && self.steps == steps && self.costs == costs;
+        is_same.then_some((self.of_warp, self.after))
     }
 }

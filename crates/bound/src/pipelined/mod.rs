@@ -8,7 +8,6 @@
 //! followed.
 
 mod any_path;
-mod by_number;
 mod costs;
 mod fetch;
 mod followed;
@@ -20,17 +19,17 @@ pub use memory::{AtStart, MemoryLeft};
 pub use shares::{PipelineShare, PipelineShares};
 
 use any_path::{AnyPath, OfSection, Progress, Sums};
-use by_number::NumberHash;
 use costs::{Cost, Costs};
 use fetch::Fetches;
-use followed::{Before, Followed, Known, SectionEnd};
+use followed::{Before, Known, SectionEnd};
 use memory::{LaunchMemory, Path, Stays};
 use span::Span;
 
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 use std::ops::Range;
 
+use crate::kept::{Kept, NumberHash};
 use crate::over_paths::{Piece, Sections, each_step, over_part};
 use crate::parts::{Beside, Services};
 use crate::resident::{BlockShare, Residency};
@@ -61,7 +60,7 @@ pub struct PipelineAnalyser<'t> {
     noted: Vec<Cost>,
     ends: Vec<SectionEnd>,
     /// Sections that were followed. In most kernels nearly all warps do the same.
-    followed: Followed,
+    followed: Kept<Known>,
 }
 
 /// What a warp adds in a section. Loads are in the scaled unit of [`Costs`].
@@ -115,7 +114,7 @@ impl<'t> PipelineAnalyser<'t> {
             services: Services::default(),
             noted: Vec::new(),
             ends: Vec::new(),
-            followed: Followed::default(),
+            followed: Kept::default(),
         }
     }
 
@@ -230,17 +229,19 @@ impl<'t> PipelineAnalyser<'t> {
         for index in 0..self.ends.len() {
             let end = self.ends[index];
             let (steps, costs) = (&path.steps()[first..end.step], first_cost..end.cost);
-            let known = self.followed.find(end.hash, (steps, &self.noted[costs.clone()]), before);
-            let (of_warp, after) = match known {
-                Some(known) => known,
-                None => {
-                    let (of_warp, after) = self.follow(steps, costs.clone(), before);
-                    let costs = self.noted[costs].to_vec();
-                    self.followed
-                        .keep(end.hash, Known { steps: steps.to_vec(), costs, before, of_warp, after });
-                    (of_warp, after)
-                }
-            };
+            let known = self.followed.get(end.hash);
+            let known = known.and_then(|known| known.of((steps, &self.noted[costs.clone()]), before));
+            let (of_warp, after) = known.unwrap_or_else(|| {
+                let (of_warp, after) = self.follow(steps, costs.clone(), before);
+                let costs = self.noted[costs].to_vec();
+                let size = steps.len() + costs.len();
+                self.followed.keep(
+                    end.hash,
+                    size,
+                    Known { steps: steps.to_vec(), costs, before, of_warp, after },
+                );
+                (of_warp, after)
+            });
             self.add(index, sub_core, of_warp);
             before = after;
             (first, first_cost) = (end.step, end.cost);
@@ -280,7 +281,7 @@ impl<'t> PipelineAnalyser<'t> {
         let (mut writes, mut count) = (0_u64, 0);
         for &step in path.steps().iter().take_while(|step| table.issues(**step)) {
             count += 1;
-            step.hash(&mut hash);
+            hash.step(step);
             let lines = if table.moves_lines(step) {
                 let count =
                     traffic.iter().position(|line| line.is_last()).map_or(traffic.len(), |last| last + 1);

@@ -1,7 +1,7 @@
 //! The lines of a cache that a launch touches.
 
-use super::super::by_number::ByNumber;
 use super::outstanding::LoadId;
+use crate::kept::ByNumber;
 
 /// The sets of a cache, or of the slices of a cache.
 #[derive(Clone, Debug)]

@@ -403,16 +403,8 @@ impl LaunchMemory {
         while let Some((first, _)) = self.path.transactions(left) {
             let of_line = left & around(first, l1.line);
             left &= !of_line;
-            let count = match self.path.transactions(of_line) {
-                Some((_, count)) if fetches => {
-                    if together {
-                        1
-                    } else {
-                        count
-                    }
-                }
-                _ => 0,
-            };
+            let count = self.path.transactions(of_line).filter(|_| fetches);
+            let count = count.map_or(0, |(_, count)| if together { 1 } else { count });
             let part = u64::from(first.trailing_zeros().min(3)) * parts / 4;
             let number = line * parts + part;
             let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
@@ -427,17 +419,16 @@ impl LaunchMemory {
     /// Records that requests of an access for sectors of a line reach their slice, and returns it.
     fn reach_slice(&mut self, access: Access, (line, sectors): (u64, u8), requests: u64) -> usize {
         let loads = if access == Access::Store { 0 } else { requests };
-        let keeps_lines = self.path.keeps_lines;
-        let known = if keeps_lines { self.lines.at(line).and_then(|state| state.place) } else { None };
-        let (slice, set) = known.unwrap_or_else(|| self.touch_l2(address(line, sectors)));
+        let known = self.lines.at(line).and_then(|state| state.place);
+        let (slice, set) = known.unwrap_or_else(|| {
+            let place = self.touch_l2(address(line, sectors));
+            if let Some(state) = self.lines.at(line).filter(|_| self.path.keeps_lines) {
+                state.place = Some(place);
+            }
+            place
+        });
         if let Some(sets) = &mut self.l2 {
             sets.fetch(set, loads);
-        }
-        if known.is_none()
-            && keeps_lines
-            && let Some(state) = self.lines.at(line)
-        {
-            state.place = Some((slice, set));
         }
         if loads > 0 && self.path.partitions.is_some() {
             self.l2_loads[slice] += loads;

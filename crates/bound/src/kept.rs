@@ -8,8 +8,8 @@ use warpbound_core::path::Step;
 /// A map whose keys are numbers.
 pub(crate) type ByNumber<T> = HashMap<u64, T, BuildHasherDefault<NumberHash>>;
 
-/// A hash of numbers. Nobody chooses them so that they collide, and a request to memory needs
-/// several look-ups.
+/// A fast hash of numbers: a request to memory needs several look-ups. It does not resist numbers
+/// that are chosen to collide.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NumberHash(u64);
 

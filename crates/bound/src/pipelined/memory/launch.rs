@@ -64,7 +64,7 @@ pub(in crate::pipelined) struct LaunchMemory {
     waiting: u32,
     waiting_elsewhere: u32,
     /// The costs of the kinds of transactions so far.
-    costs: Vec<((Access, u64, (u64, bool)), RequestCost)>,
+    costs: Vec<(RequestKind, RequestCost)>,
     /// The requests whose places are not known.
     pub(super) unplaced: Unplaced,
     /// The regions in which they lie, by address and number of bytes, if these are known.
@@ -79,6 +79,10 @@ pub(super) struct Rows {
     pub(super) are_several: bool,
     pub(super) requests: u64,
 }
+
+/// What the cost of a transaction depends on: the access, the bytes that it touches, and the `ends` of
+/// [`Path::request`].
+type RequestKind = (Access, u64, (u64, bool));
 
 /// What the transactions of an access in a line cost.
 #[derive(Clone, Copy, Debug, Default)]

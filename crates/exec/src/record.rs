@@ -19,9 +19,20 @@ pub(super) struct Record {
     traffic: Option<Traffic>,
     /// The addresses of the instruction just executed, if they are recorded.
     addresses: Option<Vec<u64>>,
-    /// For each pc, its last access, if it was of a kind that is kept.
-    seen: Vec<Option<Box<RecordedAccess>>>,
+    /// For each pc, the last accesses of different patterns, of the kinds that are kept.
+    seen: Vec<Seen>,
 }
+
+/// The accesses of an instruction that are kept. Warps and blocks repeat few patterns.
+#[derive(Default)]
+struct Seen {
+    accesses: Vec<RecordedAccess>,
+    /// The access that the next new one replaces, if no more may be added.
+    oldest: usize,
+}
+
+/// The largest number of accesses of an instruction that are kept.
+const KEPT: usize = 8;
 
 /// An access, and its data for the timing simulation. An access that begins a number of whole lines
 /// further on has the same timing. In shared memory, the same holds for a number of whole words.
@@ -75,7 +86,7 @@ impl Record {
         }
     }
 
-    /// Reuses the data of the last access of an instruction, if the lanes have the same positions
+    /// Reuses the data of an earlier access of an instruction, if the lanes have the same positions
     /// relative to each other and to lines. Records its lines, and returns its transactions beyond
     /// those of an access without bank conflicts.
     #[inline]
@@ -86,14 +97,15 @@ impl Record {
         enabled: LaneMask,
         memory: &mut Memory,
     ) -> Option<u8> {
-        let seen = self.seen.get(pc.index())?.as_deref()?;
-        let alike = seen.enabled == enabled
-            && seen.space == space
-            && seen.begin == begin(space, span)
-            && seen.span.offsets == span.offsets;
-        if !alike || self.addresses.is_some() {
+        let accesses = &self.seen.get(pc.index())?.accesses;
+        if self.addresses.is_some() {
             return None;
         }
+        let begin = begin(space, span);
+        let seen = accesses.iter().find(|seen| {
+            (seen.enabled, seen.space, seen.begin) == (enabled, space, begin)
+                && seen.span.offsets == span.offsets
+        })?;
         if let Some(traffic) = &mut self.traffic
             && !seen.lines.is_empty()
         {
@@ -112,27 +124,30 @@ impl Record {
         extra_transactions: u8,
         memory: &mut Memory,
     ) {
-        let place = pc.index();
-        if self.seen.len() <= place {
-            self.seen.resize_with(place + 1, || None);
-        }
-        let group = self.traffic.as_ref().map_or(&[][..], |traffic| &traffic.group);
         let first = match space {
             Space::Global => memory.packed_address(span.low) / LineUse::LINE_BYTES,
             Space::Shared => 0,
             // in other spaces, addresses further on need not have the same lines further on
-            _ => return self.seen[place] = None,
+            _ => return,
         };
-        let lines = group.iter().map(|line| line.moved(first.wrapping_neg())).collect();
-        let seen = RecordedAccess {
-            space,
-            begin: begin(space, span),
-            enabled,
-            span: *span,
-            extra_transactions,
-            lines,
-        };
-        self.seen[place] = Some(Box::new(seen));
+        let place = pc.index();
+        if self.seen.len() <= place {
+            self.seen.resize_with(place + 1, Seen::default);
+        }
+        let Seen { accesses, oldest } = &mut self.seen[place];
+        let is_full = accesses.len() == KEPT;
+        let mut lines = if is_full { std::mem::take(&mut accesses[*oldest].lines) } else { Vec::new() };
+        lines.clear();
+        let group = self.traffic.as_ref().map_or(&[][..], |traffic| &traffic.group);
+        lines.extend(group.iter().map(|line| line.moved(first.wrapping_neg())));
+        let begin = begin(space, span);
+        let seen = RecordedAccess { space, begin, enabled, span: *span, extra_transactions, lines };
+        if is_full {
+            accesses[*oldest] = seen;
+            *oldest = (*oldest + 1) % KEPT;
+        } else {
+            accesses.push(seen);
+        }
     }
 
     /// Returns whether anything besides the space of an access is recorded.

@@ -79,7 +79,7 @@ pub fn fuel(requested: u64) -> u64 {
     requested.min(fit)
 }
 
-/// Reads a file of the system. Such a file states no size, and [`fs::read_to_string`] would read it
+/// Reads a file of the system. Such a file states no size, and [`std::fs::read_to_string`] would read it
 /// in many small pieces.
 fn text(path: &str) -> Option<String> {
     let mut text = String::with_capacity(1 << 12);

@@ -16,7 +16,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 
 /// The number of blocks that may wait for their analysis. Beyond it, execution waits.
-const WAITING: usize = 32;
+const WAITING: usize = 8;
 
 /// A source of blocks that may move to another thread.
 pub(super) type AnySource<'s> = dyn BlockSource<Error = Diagnostics> + Send + 's;

@@ -80,7 +80,7 @@ pub fn of_memory(mut draw: &mut dyn FnMut(usize) -> usize, without: &[&str]) -> 
 
 #[test]
 fn random_memory_systems() {
-    let rounds = rounds(1000);
+    let rounds = rounds(1500);
     let tally = compare(rounds, &[32, 64, 256, 512, 1024], |draw| {
         let base = BASES[draw(BASES.len())];
         let mut settings = of_memory(draw, &[]);

@@ -303,9 +303,9 @@ impl<'t> Analyser<'t> {
                         && kept.carried == self.carried[index]
                         && rest.starts_with(&kept.seen)
                 };
-                let known = self.kept.get(hash).filter(|kept| is_known(kept));
-                let analysed = if known.is_some() { None } else { Some(self.warp_section(rest, index)) };
-                let Some(found) = analysed.as_ref().or_else(|| self.kept.get(hash)) else { continue };
+                let known = self.kept.get(hash).is_some_and(is_known);
+                let analysed = (!known).then(|| self.warp_section(rest, index));
+                let found = analysed.as_ref().or_else(|| self.kept.get(hash)).expect("it is known");
                 self.section.uses[index * units..][..units].copy_from_slice(&found.uses);
                 self.section.warps[index] = found.warp;
                 self.section.runs.push(Arc::clone(&found.runs));

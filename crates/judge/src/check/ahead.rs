@@ -1,4 +1,4 @@
-//! Functional execution and analysis of blocks ahead of the simulation, on a separate thread.
+//! Functional execution ahead of the simulation, on a separate thread.
 //!
 //! Blocks are executed in launch order and do not depend on simulated time, so that running ahead
 //! changes only the elapsed real time. SMs often need their next blocks at the same time, so many
@@ -25,7 +25,7 @@ const STEPS: u64 = 1 << 14;
 const BLOCKS: usize = 128;
 
 /// Any source that may move to another thread.
-type Source<'s, E> = dyn BlockSource<Error = E> + Send + 's;
+pub(super) type Source<'s, E> = dyn BlockSource<Error = E> + Send + 's;
 
 /// The blocks of a source that may run ahead.
 pub(super) struct Ahead<'s, E> {

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crossbeam::channel::{Receiver, Sender, bounded, unbounded};
 
+use super::ahead::Source;
 use super::clock::Clock;
 use super::judge::{Analysed, Analysers};
 use super::plan::Plan;
@@ -18,12 +19,9 @@ use warpbound_core::path::{BlockPaths, BlockSource, Footprint};
 /// The number of blocks that may wait for their analysis. Beyond it, execution waits.
 const WAITING: usize = 8;
 
-/// A source of blocks that may move to another thread.
-pub(super) type AnySource<'s> = dyn BlockSource<Error = Diagnostics> + Send + 's;
-
 /// The blocks of a source, each of which is handed to the analysis before it is passed on.
 pub(super) struct Analysing<'s, 'p> {
-    source: &'s mut AnySource<'s>,
+    source: &'s mut Source<'s, Diagnostics>,
     analysis: Place<'s, 'p>,
 }
 
@@ -66,7 +64,7 @@ pub(super) struct Analyses {
 /// Passes the blocks of a source and their analyses to `body`. `requested` has one entry per bound
 /// of the plan. If `thread` is set, a separate thread analyses the blocks while `body` runs.
 pub(super) fn analysing<'p, R>(
-    source: &mut AnySource,
+    source: &mut Source<'_, Diagnostics>,
     plan: &'p Plan<'p>,
     (requested, analysers): (&[bool], &mut Analysers<'p>),
     thread: bool,

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::ahead::ahead;
-use super::analysing::{AnySource, analysing};
+use super::ahead::{Source, ahead};
+use super::analysing::analysing;
 use super::clock::{Clock, Timed};
 use super::judge::{Analysers, Found, Judge};
 use super::judged_launch::{Failed, Unsettled};
@@ -30,7 +30,7 @@ pub(super) fn observe_source(
     left: &mut Left,
     plan: &Plan,
     policy: &PolicySetup,
-    source: &mut AnySource,
+    source: &mut Source<'_, Diagnostics>,
     observer: &mut dyn Observer,
 ) -> Result<Unsettled, Failed<Unsettled>> {
     let table = TimingTable::new(plan.workload.program(), plan.machine)?;
@@ -45,9 +45,9 @@ pub(super) fn observe_source(
     let early = ResultTimes::new(plan.workload.program(), plan.checks_control_codes());
     let mut observer = ((PassedOver { seen: &passed_over, watched }, early), observer);
     let mut latest = Cycles::ZERO;
-    let mut timed = Timed { source, clock: plan.options.clock };
-    let requested = judge.may_apply();
     let (thread, clock) = (plan.runs_ahead(), plan.options.clock);
+    let mut timed = Timed { source, clock };
+    let requested = judge.may_apply();
     let simulated =
         analysing(&mut timed, plan, (&requested, &mut analysers), thread, |blocks, mut analyses| {
             ahead(blocks, thread, clock, |source| {

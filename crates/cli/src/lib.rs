@@ -7,6 +7,7 @@
 mod applications;
 mod args;
 mod batch;
+mod called;
 mod campaign;
 mod checkpoint;
 mod choices;
@@ -26,6 +27,7 @@ mod loop_bounds;
 mod measurements;
 mod output;
 mod policies;
+mod printer;
 mod progress;
 mod resources;
 mod session;
@@ -36,6 +38,7 @@ mod terminal;
 mod trace_files;
 mod usage;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -43,34 +46,58 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command, TableFormat};
+use called::Caller;
 use format::Format;
 use output::Outcome;
+use printer::Printer;
 use session::Session;
 use warpbound_core::diag::Diagnostic;
+
+pub use called::{Answer, Call, CallProgress};
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
     completion::answer();
     let words: Vec<_> = std::env::args_os().collect();
-    let matches = match args::one_command::matches(&words) {
-        Some(matches) => Ok(matches),
+    let code = match parsed(&words) {
+        Ok(parsed) => {
+            let (command, format) = (parsed.name, parsed.args.format());
+            let without =
+                move |reason, kept| output::no_result(&Printer::Process, command, format, reason, kept);
+            let session = Session::new(&parsed.args.general, Arc::new(without));
+            start_logging(&parsed.args.general, &session);
+            install_panic_note();
+            parsed.run(&session)
+        }
+        Err(error) => usage::finish(error, &words, &Printer::Process),
+    };
+    ExitCode::from(code)
+}
+
+/// Runs a command line for another program.
+fn called(words: &[OsString], caller: &Caller) -> u8 {
+    match parsed(words) {
+        Ok(parsed) => parsed.run(&Session::called(&parsed.args.general, caller)),
+        Err(error) => usage::finish(error, words, &Printer::Memory(caller.printed.clone())),
+    }
+}
+
+/// A valid command line.
+struct Parsed {
+    args: Args,
+    /// The name of the command.
+    name: &'static str,
+}
+
+fn parsed(words: &[OsString]) -> Result<Parsed, clap::Error> {
+    let matches = match args::one_command::matches(words) {
+        Some(matches) => matches,
         None => {
             let colour = terminal::help_colour(words.iter().cloned());
-            examples::with_sections(Args::command()).color(colour).try_get_matches_from(&words)
+            examples::with_sections(Args::command()).color(colour).try_get_matches_from(words)?
         }
     };
-    let read = matches.and_then(|matches| Ok((Args::from_arg_matches(&matches)?, matches)));
-    let (mut args, matches) = match read {
-        Ok(read) => read,
-        Err(error) => {
-            return usage::finish(error, &words);
-        }
-    };
-    let command = args::one_command::name(&matches);
-    resources::limit(args.general.max_memory);
-    let format = args.format();
-    let without = move |reason, kept| output::no_result(command, format, reason, kept);
-    let session = Session::new(&args.general, Arc::new(without));
+    let mut args = Args::from_arg_matches(&matches)?;
     // machine code has no launch of its own; the launch files beside it are used instead
     match &mut args.command {
         Command::Check(check) => check.kernels = load::expanded(&check.kernels, &check.ptx),
@@ -78,10 +105,16 @@ pub fn main() -> ExitCode {
         Command::EvidencePack(pack) => pack.kernels = load::expanded(&pack.kernels, &pack.ptx),
         _ => {}
     }
-    start_logging(&args.general, &session);
-    install_panic_note();
-    let outcome = args.table_is_printed().map_err(Into::into).and_then(|()| run(&args, &session));
-    output::finish(outcome, &session, command, args.format())
+    Ok(Parsed { args, name: args::one_command::name(&matches) })
+}
+
+impl Parsed {
+    /// Runs the command and returns the exit code.
+    fn run(&self, session: &Session) -> u8 {
+        resources::limit(self.args.general.max_memory);
+        let ran = self.args.table_is_printed().map_err(Into::into).and_then(|()| run(&self.args, session));
+        output::finish(ran, session, self.name, self.args.format())
+    }
 }
 
 fn run(args: &Args, session: &Session) -> Outcome {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use super::applications;
 use super::args::{Common, PtxLaunch};
@@ -176,10 +176,17 @@ pub fn changed(
     spec.with_settings(settings)
 }
 
+/// The settings without effect that were warned of. A command loads the machine again for each
+/// kernel, and for each point of a sweep.
+static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Begins a command in a process that has run others: it warns of everything again.
+pub fn forget_warnings() {
+    WARNED.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
 /// Warns once of each setting of the command line that has no effect on the resulting machine.
 fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
-    // a command loads the machine again for each kernel, and for each point of a sweep
-    static WARNED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     for idle in spec.idle_settings() {
         let message = idle.to_string();
         if settings.iter().any(|setting| idle.concerns(setting.path()))

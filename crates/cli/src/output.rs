@@ -1,18 +1,19 @@
 //! The output of results and errors, and the exit code.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::failures::Failures;
 use super::format::Format;
+use super::printer::Printer;
 use super::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics, printable, printable_in_colour, printable_json};
 use warpbound_report::csv::{self, Json};
 use warpbound_report::output::{Batch, Failed, Report, Stopped};
 
+/// The exit code of a command that did what it was told.
+const SUCCESS: u8 = 0;
 /// The exit code for invalid input.
 const WRONG_INPUT: u8 = 1;
 /// The exit code if the command was stopped before its result was complete.
@@ -54,11 +55,11 @@ impl Ending {
     }
 
     /// Returns the exit code; a violation takes precedence over errors.
-    fn code(&self) -> ExitCode {
+    fn code(&self) -> u8 {
         match self {
-            Self { violated: true, .. } => ExitCode::from(VIOLATED),
-            Self { late, failures, .. } if late.is_empty() && failures.is_empty() => ExitCode::SUCCESS,
-            _ => ExitCode::from(WRONG_INPUT),
+            Self { violated: true, .. } => VIOLATED,
+            Self { late, failures, .. } if late.is_empty() && failures.is_empty() => SUCCESS,
+            _ => WRONG_INPUT,
         }
     }
 }
@@ -66,49 +67,56 @@ impl Ending {
 /// The outcome of a command: an ending, or the errors that occurred before there was a result.
 pub type Outcome = Result<Ending, Diagnostics>;
 
-/// Prints the remaining errors and returns the exit code of the process.
-pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format: Format) -> ExitCode {
+/// Prints the remaining errors and returns the exit code of the command.
+pub fn finish(outcome: Outcome, session: &Session, command: &'static str, format: Format) -> u8 {
+    let printer = &session.printer;
     session.conclude();
     session.progress.end();
     match outcome {
         Ok(ending) => {
             // in JSON the failures are part of the result
             if format != Format::Json {
-                print_error(&ending.failures.to_string());
+                print_error(printer, &ending.failures.to_string());
             }
-            print_error(&ending.late.to_string());
+            print_error(printer, &ending.late.to_string());
             match session.cut_short() {
-                Some(_) if !ending.violated && !ending.complete => ExitCode::from(INCOMPLETE),
+                Some(_) if !ending.violated && !ending.complete => INCOMPLETE,
                 _ => ending.code(),
             }
         }
         Err(problems) => {
             match format {
-                Format::Text | Format::Csv => print_error(&problems.to_string()),
+                Format::Text | Format::Csv => print_error(printer, &problems.to_string()),
                 Format::Json => {
                     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
                     if let Err(problem) = print(session, &json_line(&all)) {
-                        print_error(&problem.to_string());
+                        print_error(printer, &problem.to_string());
                     }
                 }
             }
-            ExitCode::from(WRONG_INPUT)
+            WRONG_INPUT
         }
     }
 }
 
 /// Prints, as JSON, an error that occurred before a command started.
-pub fn failed_early(command: &'static str, problem: Diagnostic) {
+pub fn failed_early(printer: &Printer, command: &'static str, problem: Diagnostic) {
     let problems = Diagnostics::from(problem);
     let all = Failed::of_batch(command, None, Vec::new(), Batch::failed(&problems));
-    if let Err(problem) = write_out(&json_line(&all)) {
-        print_error(&problem.to_string());
+    if let Err(problem) = printer.out(&json_line(&all)) {
+        print_error(printer, &problem.to_string());
     }
 }
 
 /// Reports that a command was stopped before it had a result, and what is kept nevertheless.
 /// Returns the exit code.
-pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: Option<String>) -> u8 {
+pub fn no_result(
+    printer: &Printer,
+    command: &'static str,
+    format: Format,
+    reason: Stopped,
+    kept: Option<String>,
+) -> u8 {
     let problem = Diagnostic::general(command, format!("{} before there was any result", reason.text()));
     let problem = match kept {
         Some(kept) => problem.hint(kept),
@@ -116,12 +124,12 @@ pub fn no_result(command: &'static str, format: Format, reason: Stopped, kept: O
     };
     let problems = Diagnostics::from(problem);
     match format {
-        Format::Text | Format::Csv => print_error(&problems.to_string()),
+        Format::Text | Format::Csv => print_error(printer, &problems.to_string()),
         Format::Json => {
             let batch = Batch { stopped: Some(reason), ..Batch::failed(&problems) };
             let text = json_line(&Failed::of_batch(command, None, Vec::new(), batch));
             // errors are ignored, because the process ends in any case
-            let _ = io::stdout().lock().write_all(text.as_bytes());
+            let _ = printer.out(&text);
         }
     }
     WRONG_INPUT
@@ -160,49 +168,34 @@ fn json_line(value: &impl Serialize) -> String {
     changed.unwrap_or(json)
 }
 
-/// Writes text to stderr. Errors are ignored, because there is no other place to report them.
-fn print_error(text: &str) {
-    let _ = io::stderr().lock().write_all(printable(text).as_bytes());
+fn print_error(printer: &Printer, text: &str) {
+    printer.err(&printable(text));
 }
 
-/// Writes text to stdout. A reader that closes the pipe early is not an error.
+/// Writes text to stdout.
 fn print(session: &Session, text: &str) -> Result<(), Diagnostic> {
     session.conclude();
     session.progress.end();
     let text = if session.style.colour { printable_in_colour(text).into() } else { printable(text) };
-    write_out(&text)
-}
-
-/// Writes a text unchanged to stdout.
-///
-/// If stdout was closed before the process started, nothing fails: by now Rust's runtime has opened
-/// /dev/null in its place, for reading and writing. That cannot be made an error, because programs
-/// that do not want the output open /dev/null in the same way, for example Python for
-/// `subprocess.DEVNULL`.
-fn write_out(text: &str) -> Result<(), Diagnostic> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Diagnostic::general("stdout", format!("cannot write the result: {error}")))
-        }
-        _ => Ok(()),
-    }
+    session.printer.out(&text)
 }
 
 /// Prints the help, or the error of an invalid command line, and returns the exit code.
-pub fn usage(error: &clap::Error, colour: bool) -> ExitCode {
+pub fn usage(printer: &Printer, error: &clap::Error, colour: bool) -> u8 {
     let text = error.render();
     let text = if colour { printable_in_colour(&text.ansi().to_string()) } else { text.to_string() };
     if error.use_stderr() {
         // coloured text was already made printable above; `printable` would remove its colours
-        let _ = io::stderr()
-            .lock()
-            .write_all(if colour { text.as_str().into() } else { printable(&text) }.as_bytes());
-    } else if let Err(problem) = write_out(&text) {
-        print_error(&problem.to_string());
-        return ExitCode::from(WRONG_INPUT);
+        if colour {
+            printer.err(&text);
+        } else {
+            print_error(printer, &text);
+        }
+    } else if let Err(problem) = printer.out(&text) {
+        print_error(printer, &problem.to_string());
+        return WRONG_INPUT;
     }
-    ExitCode::from(error.exit_code() as u8)
+    error.exit_code() as u8
 }
 
 /// Prints a text as the whole result of a command.

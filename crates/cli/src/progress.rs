@@ -18,6 +18,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub const SEARCH: &str = "issues";
 const TICK: Duration = Duration::from_millis(100);
 
+/// The progress of a command that is not displayed here, but can be asked for.
+#[derive(Clone, Default)]
+pub struct Watched(Arc<Shown>);
+
+impl Watched {
+    /// Returns the current stage.
+    pub fn stage(&self) -> Stage {
+        self.0.lock().stage.clone()
+    }
+}
+
 /// Shows the progress of a command, from a separate thread that reads its [`ProgressMonitor`].
 pub struct Progress {
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -27,6 +38,7 @@ pub struct Progress {
 }
 
 /// The state shared by the thread and the command.
+#[derive(Default)]
 struct Shown {
     state: Mutex<State>,
     changed: Condvar,
@@ -54,13 +66,18 @@ impl Progress {
     /// Starts the display, if it is visible.
     pub fn new(visible: bool, monitor: Arc<ProgressMonitor>) -> Self {
         let start = || {
-            let shown = Arc::new(Shown { state: Mutex::default(), changed: Condvar::new() });
+            let shown = Arc::<Shown>::default();
             let (of_thread, watched) = (shown.clone(), monitor.clone());
             let thread = std::thread::Builder::new().spawn(move || of_thread.show(&watched)).ok()?;
             Some((shown, thread))
         };
         let (shown, thread) = visible.then(start).flatten().unzip();
         Self { thread: Mutex::new(thread), shown, monitor }
+    }
+
+    /// Records the stages, without a display.
+    pub fn watched(by: Watched, monitor: Arc<ProgressMonitor>) -> Self {
+        Self { thread: Mutex::new(None), shown: Some(by.0), monitor }
     }
 
     /// Starts a stage; its steps are counted from 0.

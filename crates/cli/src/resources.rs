@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use warpbound_core::base::allow_memory;
 pub use warpbound_core::base::shown_bytes as shown;
@@ -20,34 +20,42 @@ pub fn resident_mib() -> Option<u64> {
     Some(kilobytes(&text("/proc/self/status")?, "VmRSS:")? >> 20)
 }
 
-/// The value of `--max-memory`.
-static REQUESTED: OnceLock<Option<u64>> = OnceLock::new();
+/// The memory that may be used, and whether `--max-memory` states it. A command begins with
+/// [`limit`]; where a process runs several commands at a time, the last one to begin decides.
+static LIMIT: Mutex<Limit> = Mutex::new(Limit { bytes: u64::MAX, requested: false });
+
+#[derive(Clone, Copy)]
+struct Limit {
+    bytes: u64,
+    requested: bool,
+}
 
 /// The memory for the states of a search without `--max-memory`, in bytes.
 const SEARCH: u64 = 1 << 30;
 
-/// Sets the memory that may be used, in bytes: the requested amount, or half of what is available.
-/// Code that allocates an amount that an input states requests this memory first
-/// ([`warpbound_core::base::ask_memory`]).
+/// Sets the memory that may be used, in bytes: the requested amount, or half of what is available,
+/// because a growing vector exists twice while it is copied. Code that allocates an amount that an
+/// input states requests this memory first ([`warpbound_core::base::ask_memory`]).
 pub fn limit(requested: Option<u64>) {
-    // a second call in one process (in tests) keeps the first limit
-    let _ = REQUESTED.set(requested);
-    allow_memory(budget());
+    let bytes = requested.unwrap_or_else(|| available().map_or(u64::MAX, |available| available / 2));
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner) = Limit { bytes, requested: requested.is_some() };
+    allow_memory(bytes);
 }
 
-/// Returns the memory for the paths of blocks, in bytes: the requested amount, or half of what was
-/// available when this was first called, because a growing vector exists twice while it is copied.
+fn limit_now() -> Limit {
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the memory for the paths of blocks, in bytes.
 pub fn budget() -> u64 {
-    static BUDGET: OnceLock<u64> = OnceLock::new();
-    let half = || available().map_or(u64::MAX, |available| available / 2);
-    *BUDGET.get_or_init(|| REQUESTED.get().copied().flatten().unwrap_or_else(half))
+    limit_now().bytes
 }
 
 /// Returns the memory for the states of a search, in bytes.
 pub fn of_search() -> u64 {
-    match REQUESTED.get().copied().flatten() {
-        Some(requested) => requested,
-        None => budget().min(SEARCH),
+    match limit_now() {
+        Limit { bytes, requested: true } => bytes,
+        Limit { bytes, requested: false } => bytes.min(SEARCH),
     }
 }
 

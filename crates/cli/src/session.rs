@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::args::General;
+use super::called::Caller;
 use super::files::Parts;
+use super::printer::Printer;
 use super::progress::Progress;
 use super::stop::{Stop, Without};
 use super::terminal;
@@ -25,23 +27,53 @@ pub struct Session {
     pub progress: Progress,
     /// The unfinished files.
     pub parts: Parts,
+    /// The place that results and errors are printed to.
+    pub printer: Printer,
     began: Instant,
     stop: Stop,
 }
 
 impl Session {
-    /// Creates the context from the general options. `without` is called if the command is stopped
-    /// before it has a result.
+    /// Creates the context of the command of this process from the general options. `without` is
+    /// called if the command is stopped before it has a result.
     pub fn new(general: &General, without: Arc<Without>) -> Self {
-        let began = Instant::now();
         let monitor = Arc::new(ProgressMonitor::new());
         let parts = Parts::default();
         let visible = !general.quiet && terminal::shows_progress();
         let progress = Progress::new(visible, monitor.clone());
         let log = visible.then(|| progress.log());
-        let stop = Stop::new(&monitor, &parts, general.time_limit, log, without);
-        let table = general.table.clone();
-        Self { style: terminal::style(general.color), table, progress, began, stop, monitor, parts }
+        let stop = Stop::new(&monitor, &parts).listening(log, without);
+        Self { style: terminal::style(general.color), ..Self::of(general, stop, progress, parts, monitor) }
+    }
+
+    /// Creates the context of a command that another program calls.
+    pub fn called(general: &General, caller: &Caller) -> Self {
+        let Caller { monitor, stage, stop, parts, printed } = caller.clone();
+        let progress = Progress::watched(stage, monitor.clone());
+        let session = Self::of(general, stop, progress, parts, monitor);
+        Self { printer: Printer::Memory(printed), ..session }
+    }
+
+    fn of(
+        general: &General,
+        stop: Stop,
+        progress: Progress,
+        parts: Parts,
+        monitor: Arc<ProgressMonitor>,
+    ) -> Self {
+        if let Some(limit) = general.time_limit {
+            stop.after(limit);
+        }
+        Self {
+            style: Style::default(),
+            table: general.table.clone(),
+            monitor,
+            progress,
+            parts,
+            printer: Printer::Process,
+            began: Instant::now(),
+            stop,
+        }
     }
 
     /// Returns why a stop was requested, if it was.

@@ -26,6 +26,9 @@ const CONCLUSION: Duration = Duration::from_secs(5);
 /// The greatest extension of a time limit on a machine that is busy with other processes.
 const MAX_STARVED: Duration = Duration::from_secs(4);
 
+/// The greatest time between two looks whether a command with a time limit has ended.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// The command is computing.
 const COMPUTING: u8 = 0;
 /// The command has a result and is printing it, so that it will end soon.
@@ -43,42 +46,55 @@ pub struct Stop {
     monitor: Arc<ProgressMonitor>,
     reason: Arc<OnceLock<Stopped>>,
     phase: Arc<AtomicU8>,
-    without: Arc<Without>,
+    /// Reports that there is no result in time, after which the process ends. `None` if the command
+    /// is called by another program, which waits for it.
+    without: Option<Arc<Without>>,
     parts: Parts,
     kept: Arc<Mutex<Option<String>>>,
 }
 
 impl Stop {
-    /// Starts to handle signals, and stops the computation after `limit`. `log` receives a message
-    /// when Ctrl-C is handled; `without` is called if the process ends without a result.
-    pub fn new(
-        monitor: &Arc<ProgressMonitor>,
-        parts: &Parts,
-        limit: Option<Duration>,
-        log: Option<Log>,
-        without: Arc<Without>,
-    ) -> Self {
-        let stop = Self {
+    /// Returns the state of a command that no signal stops.
+    pub fn new(monitor: &Arc<ProgressMonitor>, parts: &Parts) -> Self {
+        Self {
             monitor: monitor.clone(),
             reason: Arc::default(),
             phase: Arc::new(AtomicU8::new(COMPUTING)),
-            without,
+            without: None,
             parts: parts.clone(),
             kept: Arc::default(),
-        };
-        listen(stop.clone(), log);
-        if limit.is_some_and(|limit| limit.is_zero()) {
-            stop.now(Stopped::TimeLimit);
-        } else if let Some(limit) = limit {
-            let stop = stop.clone();
-            // if the thread cannot be started there is no limit, but then the command would fail
-            // anyway
-            let _ = std::thread::Builder::new().spawn(move || {
-                std::thread::sleep(limit);
-                stop.now(Stopped::TimeLimit);
-            });
         }
+    }
+
+    /// Starts to handle signals. `log` receives a message when Ctrl-C is handled; `without` is called
+    /// if the process ends without a result.
+    #[must_use]
+    pub fn listening(self, log: Option<Log>, without: Arc<Without>) -> Self {
+        let stop = Self { without: Some(without), ..self };
+        listen(stop.clone(), log);
         stop
+    }
+
+    /// Stops the computation after this time.
+    pub fn after(&self, limit: Duration) {
+        if limit.is_zero() {
+            self.now(Stopped::TimeLimit);
+            return;
+        }
+        let (stop, end) = (self.clone(), Instant::now().checked_add(limit));
+        // if the thread cannot be started there is no limit, but then the command would fail anyway
+        let _ = std::thread::Builder::new().spawn(move || {
+            while stop.phase.load(Ordering::Acquire) == COMPUTING {
+                match end.map(|end| end.saturating_duration_since(Instant::now())) {
+                    Some(Duration::ZERO) => {
+                        stop.now(Stopped::TimeLimit);
+                        return;
+                    }
+                    // the thread ends soon after a command that is called by another program
+                    left => std::thread::sleep(left.unwrap_or(LOOK).min(LOOK)),
+                }
+            }
+        });
     }
 
     /// Declares that the command has a result and will print it. If the process is already ending
@@ -101,10 +117,10 @@ impl Stop {
     }
 
     /// Requests the computation to stop. Returns whether this is the first request.
-    fn now(&self, reason: Stopped) -> bool {
+    pub fn now(&self, reason: Stopped) -> bool {
         let first = self.reason.set(reason).is_ok();
         self.monitor.stop();
-        if first {
+        if let Some(without) = self.without.clone().filter(|_| first) {
             let stop = self.clone();
             // if the thread cannot be started, the command ends when its computation does
             let _ = std::thread::Builder::new().spawn(move || {
@@ -112,21 +128,21 @@ impl Stop {
                 if stop.monitor.has_noticed() {
                     wait(CONCLUSION);
                 }
-                stop.give_up(reason);
+                stop.give_up(reason, &*without);
             });
         }
         first
     }
 
     /// Ends the process if it still has no result.
-    fn give_up(&self, reason: Stopped) {
+    fn give_up(&self, reason: Stopped, without: &Without) {
         let phase = self.phase.compare_exchange(COMPUTING, GIVEN_UP, Ordering::AcqRel, Ordering::Acquire);
         if phase.is_err() {
             return;
         }
         let _until_the_end = self.parts.remove_all();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-        process::exit((self.without)(reason, kept).into());
+        process::exit(without(reason, kept).into());
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::error::Error as _;
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::args::{Args, one_command};
+use super::printer::Printer;
 use super::{output, terminal};
 use warpbound_core::diag::{Diagnostic, closest};
 use warpbound_judge::load::EmbeddedFolder;
@@ -16,15 +16,18 @@ use warpbound_judge::load::EmbeddedFolder;
 const USAGE: u8 = 2;
 
 /// Prints help, or the error of this command line; as JSON if the command line asks for JSON.
-pub fn finish(mut error: clap::Error, words: &[OsString]) -> ExitCode {
+pub fn finish(mut error: clap::Error, words: &[OsString], printer: &Printer) -> u8 {
     suggest(&mut error, words);
     let error = &error;
     if !error.use_stderr() || !asks_for_json(words) {
-        let colour = terminal::help_colour(words.iter().cloned());
-        return output::usage(error, terminal::shows_colour(colour, error.use_stderr()));
+        let wanted = match printer {
+            Printer::Process => terminal::help_colour(words.iter().cloned()),
+            Printer::Memory(_) => clap::ColorChoice::Never,
+        };
+        return output::usage(printer, error, terminal::shows_colour(wanted, error.use_stderr()));
     }
-    output::failed_early(command(words).unwrap_or(""), problem(error));
-    ExitCode::from(USAGE)
+    output::failed_early(printer, command(words).unwrap_or(""), problem(error));
+    USAGE
 }
 
 /// Returns the command of a command line, even if the command line is invalid.

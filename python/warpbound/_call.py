@@ -1,0 +1,142 @@
+"""Calls of commands, and their answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Union
+
+from . import _native
+from ._errors import Error, Interrupted, Problem, of_json, of_python
+
+Value = Union[None, bool, int, float, str, "os.PathLike[str]"]
+Option = Union[Value, Sequence[Value]]
+"""The value of an option: `True` for one without a value, a sequence for one that is repeated."""
+
+# milliseconds between two looks for Ctrl-C
+_LOOK = 50
+# seconds after which progress is shown
+_PATIENCE = 2.0
+# seconds that a command which is stopped may take to end
+_PATIENCE_OF_STOP = 5.0
+
+_show_progress = True
+
+
+def show_progress(shown: bool) -> None:
+    """Sets whether commands that take more than two seconds show a progress bar.
+
+    The bar needs the package tqdm.
+    """
+    global _show_progress
+    _show_progress = shown
+
+
+def words(options: Mapping[str, Option]) -> list[str]:
+    """Returns options as words of a command line: `mem_latency=400` is `--mem-latency 400`."""
+    found: list[str] = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        values = [value] if isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable) else value
+        for one in values:
+            if one is None or one is False:
+                continue
+            # one word, so that a value may begin with a dash
+            found.append(option if one is True else f"{option}={os.fspath(one) if isinstance(one, os.PathLike) else one}")
+    return found
+
+
+def text(command: str, *arguments: str, **options: Option) -> str:
+    """Runs a command and returns the text that it prints."""
+    code, out, err = _run([command, *words(options), "--", *arguments])
+    if code in (0, 3):
+        return out
+    raise Error([Problem(of_python(err.strip().removeprefix("error: ") or f"`{command}` failed"))])
+
+
+def answer(command: str, *arguments: str, **options: Option) -> dict[str, Any]:
+    """Runs a command and returns the JSON that it prints.
+
+    Raises [`Error`] if the command has errors, even if some of its work succeeded.
+    """
+    code, out, err = _run([command, "--format=json", *words(options), "--", *arguments])
+    try:
+        found: dict[str, Any] = json.loads(out)
+    except json.JSONDecodeError:
+        raise Error([Problem(of_python(err.strip()) or f"`{command}` failed with code {code}")]) from None
+    warn(err)
+    if found.get("errors"):
+        raise Error(of_json(found["errors"]), found)
+    stopped = found.get("stopped")
+    if stopped:
+        raise Interrupted([Problem("the time limit passed before the result was complete")], found)
+    if code not in (0, 3):
+        # an output that could not be written, for example
+        raise Error([Problem(of_python(err.strip()) or f"`{command}` failed with code {code}")], found)
+    return found
+
+
+def warn(err: str) -> None:
+    """Turns the warnings of a command into warnings of Python."""
+    for line in err.splitlines():
+        if line.strip().startswith("WARN "):
+            warnings.warn(of_python(line.strip().removeprefix("WARN ")), stacklevel=_outside())
+
+
+def _outside() -> int:
+    """Returns the stack level of the caller of this package, for warnings."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _run(line: list[str]) -> tuple[int, str, str]:
+    call = _native.Call(line)
+    bar: _Bar | None = None
+    try:
+        if call.ends_within(_LOOK):
+            return call.answer()
+        began = time.monotonic()
+        while not call.ends_within(_LOOK):
+            if bar is None and _show_progress and time.monotonic() - began > _PATIENCE:
+                bar = _Bar()
+            if bar is not None:
+                bar.show(*call.progress())
+        return call.answer()
+    except KeyboardInterrupt:
+        call.stop()
+        deadline = time.monotonic() + _PATIENCE_OF_STOP
+        while time.monotonic() < deadline and not call.ends_within(_LOOK):
+            pass
+        raise
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+class _Bar:
+    """The progress bar of a command, if tqdm is there."""
+
+    def __init__(self) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            self._bar: Any = None
+        else:
+            self._bar = tqdm(leave=False)
+
+    def show(self, what: str, done: int, steps: int | None, unit: str) -> None:
+        if self._bar is None:
+            return
+        self._bar.desc, self._bar.unit, self._bar.total = what, f" {unit}", steps
+        self._bar.n = done
+        self._bar.refresh()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

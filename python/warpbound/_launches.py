@@ -1,0 +1,235 @@
+"""Launches: a kernel with its grid and arguments, as a folder of files that commands read."""
+
+from __future__ import annotations
+
+import math
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._arrays import Array, array, is_array
+from ._errors import Error
+
+if TYPE_CHECKING:
+    from ._kernels import Folder, Kernel, Parameter
+
+
+class Launch:
+    """A kernel with its grid and arguments.
+
+    Array arguments are pointers to buffers with the contents of the arrays. A run changes the arrays
+    as the kernel does; other commands only read them.
+    """
+
+    def __init__(
+        self, kernel: Kernel, grid: tuple[int, ...], block: tuple[int, ...], dynamic_shared: int, arguments: tuple[Any, ...]
+    ) -> None:
+        self.kernel, self.grid, self.block, self.dynamic_shared = kernel, grid, block, dynamic_shared
+        parameters = kernel.parameters
+        if len(arguments) != len(parameters):
+            expected = ", ".join(parameter.name for parameter in parameters)
+            raise Error.of(
+                f"the kernel has {len(parameters)} parameters, {len(arguments)} arguments given",
+                hint=f"parameters: {expected}",
+                place=kernel.shown_name,
+            )
+        self.arrays: dict[str, Array] = {}
+        """The arrays that have a buffer of their own, by the names of their parameters."""
+        self._aliases: dict[str, tuple[str, int]] = {}
+        self._find_arrays(list(zip(parameters, arguments)))
+        self.arguments: list[str] = [self._written(p, value) for p, value in zip(parameters, arguments)]
+        """The arguments, as a launch file has them."""
+
+    def _find_arrays(self, given: list[tuple[Parameter, Any]]) -> None:
+        found = [(p, array(value, p.name)) for p, value in given if is_array(value)]
+        # a view is a pointer into the buffer of the array that contains it
+        for parameter, one in sorted(found, key=lambda pair: -pair[1].nbytes):
+            for name, other in self.arrays.items():
+                try:
+                    offset = one.offset_in(other)
+                except ValueError:
+                    raise Error.of(
+                        f"the array overlaps a part of argument `{name}`",
+                        hint="pass the whole array to both, or a copy",
+                        place=f"argument `{parameter.name}`",
+                    ) from None
+                if offset is not None:
+                    self._aliases[parameter.name] = (name, offset)
+                    break
+            else:
+                if one.nbytes:
+                    self.arrays[parameter.name] = one
+
+    def _written(self, parameter: Parameter, value: Any) -> str:
+        name, size = parameter.name, parameter.size
+        if is_array(value):
+            if parameter.kind == "float" or (size != 8 and parameter.kind != "bytes"):
+                raise _wrong(parameter, value, "takes a number, and an array is given")
+            if name in self._aliases:
+                of, offset = self._aliases[name]
+                return f'Ptr("{of}", {offset})'
+            if name not in self.arrays:
+                # an empty array
+                return "Null"
+            one = self.arrays[name]
+            return f'Buffer(name: "{name}", elem: {one.elem}, len: {one.len}, init: File("{name}.bin"))'
+        if value is None:
+            if size != 8 or parameter.kind == "float":
+                raise _wrong(parameter, value, "is not a pointer")
+            return "Null"
+        if isinstance(value, bytes):
+            if len(value) != size:
+                raise _wrong(parameter, value, f"has {size} bytes, and {len(value)} are given")
+            return f"Bytes([{', '.join(map(str, value))}])"
+        return _number(parameter, value)
+
+    def text(self, module: str, prefix: str = "") -> str:
+        """Returns the launch file for a module of this name; the names of array files begin with
+        `prefix`."""
+        written = [argument.replace('File("', f'File("{prefix}') for argument in self.arguments]
+        arguments = ",\n        ".join(written)
+        shared = f", dynamic_shared: {self.dynamic_shared}" if self.dynamic_shared else ""
+        return (
+            f"Launch(\n    module: {_quoted(module)}, entry: {_quoted(self.kernel.name)},\n"
+            f"    grid: {self.grid}, block: {self.block}{shared},\n    args: [\n        {arguments}\n    ],\n)\n"
+        )
+
+    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+        """Writes the launch as a folder that `warpbound run FOLDER/KERNEL.ron` runs.
+
+        The folder has the module, the launch file, the contents of the arrays as they are now, and
+        the sources if they are known. Returns the path of the launch file. A folder that is not
+        empty is an error without `force`.
+        """
+        folder = Path(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not force and any(folder.iterdir()):
+                raise Error.of("the folder is not empty", hint="take another one, or force=True", place=str(folder))
+            (folder / self.kernel.file).write_bytes(self.kernel.code)
+            for name, source in self.kernel.sources.items():
+                (folder / Path(name).name).write_text(source)
+            return self._write(folder, self.kernel.file)
+        except OSError as error:
+            raise Error.of(error.strerror or str(error), place=str(error.filename or folder)) from None
+
+    def _write(self, folder: Path, module: str) -> Path:
+        for name, one in self.arrays.items():
+            with open(folder / f"{name}.bin", "wb") as file:
+                file.write(one.bytes)
+        path = folder / f"{_file_name(self.kernel.shown_name)}.ron"
+        path.write_text(self.text(module))
+        return path
+
+    def write_beside(self, others: Path) -> Path:
+        """Writes the launch into a folder that may have others, and returns the launch file."""
+        stem = _file_name(self.kernel.shown_name)
+        number = 1
+        while (others / f"{stem}.ron").exists():
+            number += 1
+            stem = f"{_file_name(self.kernel.shown_name)}-{number}"
+        for name, one in self.arrays.items():
+            with open(others / f"{stem}.{name}.bin", "wb") as file:
+                file.write(one.bytes)
+        path = others / f"{stem}.ron"
+        path.write_text(self.text(str(self.kernel.path), f"{stem}."))
+        return path
+
+    def prepare(self) -> tuple[Path, Folder]:
+        """Writes the launch to a temporary folder, which exists as long as the second result."""
+        from ._kernels import Folder
+
+        folder = Folder(sum(one.nbytes for one in self.arrays.values()))
+        return self._write(folder.path, str(self.kernel.path)), folder
+
+    def dumps(self, folder: Path) -> list[str]:
+        """Returns the options that write the arrays to files of a folder after a run."""
+        return [f"{name}={folder / name}.out" for name in self.arrays]
+
+    def read_back(self, folder: Path) -> None:
+        """Reads the arrays that a run wrote to a folder.
+
+        Raises an error before any array is changed if the kernel wrote to one that is read-only.
+        """
+        outputs = {name: folder / f"{name}.out" for name in self.arrays}
+        for name, one in self.arrays.items():
+            if not one.writable and outputs[name].read_bytes() != one.bytes:
+                raise Error.of(
+                    "the array is read-only, and the kernel wrote to it",
+                    hint="pass a copy of it",
+                    place=f"argument `{name}`",
+                )
+        for name, one in self.arrays.items():
+            if one.writable:
+                with open(outputs[name], "rb") as file:
+                    file.readinto(one.bytes)
+            outputs[name].unlink()
+
+    def __repr__(self) -> str:
+        return f"<Launch {self.kernel.shown_name}[{_shape(self.grid)}, {_shape(self.block)}]({', '.join(self.arguments)})>"
+
+
+def _shape(extent: tuple[int, ...]) -> str:
+    shown = extent
+    while len(shown) > 1 and shown[-1] == 1:
+        shown = shown[:-1]
+    return str(shown[0]) if len(shown) == 1 else str(shown)
+
+
+def _number(parameter: Parameter, value: Any) -> str:
+    kind, size = parameter.kind, parameter.size
+    dtype = str(getattr(value, "dtype", ""))
+    plain = value.item() if dtype and hasattr(value, "item") else value
+    if isinstance(plain, complex) or not isinstance(plain, (bool, int, float)):
+        plain = _index(value)
+        if plain is None:
+            raise _wrong(parameter, value, f"cannot take a {type(value).__name__}")
+    if kind == "bytes":
+        raise _wrong(parameter, value, f"is a struct of {size} bytes")
+    if kind == "float" or (isinstance(plain, float) and (kind == "any" or dtype.startswith("float"))):
+        return _float(parameter, float(plain))
+    if isinstance(plain, float):
+        raise _wrong(parameter, value, "is an integer, and a floating-point number is given")
+    bits = 8 * size
+    if size not in (1, 2, 4, 8) or not -(1 << bits - 1) <= plain < 1 << bits:
+        raise _wrong(parameter, value, f"has {bits} bits, and {int(plain)} does not fit")
+    return f"{'I' if plain < 0 else 'U'}{bits}({int(plain)})"
+
+
+def _float(parameter: Parameter, value: float) -> str:
+    forms = {2: "e", 4: "f", 8: "d"}
+    if parameter.size not in forms:
+        raise _wrong(parameter, value, f"has {parameter.size} bytes, which is no floating-point number")
+    form = "<" + forms[parameter.size]
+    try:
+        bits = struct.pack(form, value)
+    except OverflowError:
+        # as a conversion in C does
+        bits = struct.pack(form, math.copysign(math.inf, value))
+    if parameter.kind != "float":
+        # the code does not tell integers and floating-point numbers apart
+        return f"U{8 * parameter.size}({int.from_bytes(bits, 'little')})"
+    (rounded,) = struct.unpack(form, bits)
+    return f"F{8 * parameter.size}({'NaN' if math.isnan(rounded) else repr(rounded)})"
+
+
+def _index(value: Any) -> int | None:
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        return None
+
+
+def _wrong(parameter: Parameter, value: Any, message: str) -> Error:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    return Error.of(f"the parameter {message}", hint=f"given: {shown}", place=f"argument `{parameter.name}`")
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _file_name(name: str) -> str:
+    plain = "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
+    return plain.strip("._") or "kernel"

@@ -1,0 +1,208 @@
+"""Sweeps: every combination of kernels, machines, settings and policies."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Union
+
+from . import _call, _html
+from ._call import Option
+from ._commands import Runnable, prepare
+from ._errors import Error
+from ._kernels import Folder
+from ._launches import Launch
+from ._machines import Machine, Setting
+
+Values = Union[Setting, Iterable[Setting]]
+
+
+class Sweep:
+    """The results of a sweep: one row for each point."""
+
+    def __init__(self, folder: Path, keep: Any = None) -> None:
+        self.folder = folder
+        """The folder with `results.csv`, `results.jsonl` and `manifest.json`."""
+        self._keep = keep
+        with open(folder / "results.jsonl", encoding="utf-8") as file:
+            self.rows: list[dict[str, Any]] = [_row(json.loads(line)) for line in file]
+            """The points, as dictionaries with the names of the columns."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_pandas(self) -> Any:
+        """Returns a table of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    def to_polars(self) -> Any:
+        """Returns a table of polars."""
+        import polars
+
+        return polars.DataFrame(self.rows, infer_schema_length=None)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Copies the folder of the results to a new place, and returns it."""
+        try:
+            return Path(shutil.copytree(self.folder, folder))
+        except OSError as error:
+            raise Error.of(error.strerror or "there is something already", place=str(folder)) from None
+
+    def plot(
+        self, y: str = "cycles", *, over: str | None = None, by: str | None = None, panels: str | None = None
+    ) -> _html.Picture:
+        """Draws a column over another one.
+
+        `y` is `cycles`, `ipc`, `slowdown`, `overestimation`, or any column with numbers; `over` is the
+        column on the horizontal axis (by default the first setting with several values, or the
+        kernel), `by` has a line for each of its values, and `panels` a panel for each.
+        """
+        axis = f" ~ {over or self._axis(by, panels)}" if not y.startswith("ecdf(") else ""
+        formula = f"{y}{axis}" + (f" | {by}" if by else "") + (f" / {panels}" if panels else "")
+        folder = Folder()
+        path = folder.path / "plot.svg"
+        _call.text("report", str(self.folder), plot=formula, out=str(path))
+        return _html.Picture(path.read_text(encoding="utf-8"))
+
+    def report(self) -> _html.Page:
+        """Returns the report of the sweep as a page."""
+        from ._commands import report
+
+        return report(self)
+
+    def _axis(self, *taken: str | None) -> str:
+        names = list(self.rows[0]) if self.rows else []
+        # settings stand between the machine and the policy
+        settings = names[names.index("machine") + 1 : names.index("policy")] if "policy" in names else []
+        for name in [*settings, "kernel"]:
+            if name not in taken and len({row.get(name) for row in self.rows}) > 1:
+                return name
+        return "kernel"
+
+    def _repr_html_(self) -> str:
+        shown = ("kernel", "machine", "policy", "makespan", "verdict", "lwb", "lwb_overestimation", "error")
+        names = list(self.rows[0]) if self.rows else []
+        columns = [name for name in names if name in shown or name in self._settings(names)]
+        columns = [name for name in columns if any(row.get(name) not in (None, "") for row in self.rows)]
+        return _html.table(columns, [[row.get(c) for c in columns] for row in self.rows[:60]], len(self.rows))
+
+    def _settings(self, names: Sequence[str]) -> list[str]:
+        return list(names[names.index("machine") + 1 : names.index("policy")]) if "policy" in names else []
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {len(self):,} points in {self.folder}>"
+
+
+def sweep(
+    kernels: Runnable | Iterable[Runnable] | None = None,
+    *,
+    machines: Iterable[Machine | str | os.PathLike[str]] | str = ("ecrts25-orin",),
+    policies: Iterable[str] | str = ("gto", "lrr"),
+    settings: Mapping[str, Values] | None = None,
+    seeds: Iterable[int] = (0,),
+    plan: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    **options: Option,
+) -> Sweep:
+    """Runs every combination of kernels, machines, settings and policies.
+
+    `settings` are lists of values by the paths of settings, such as `{"mem_latency": range(100, 900,
+    100)}`. A plan file or an embedded plan (`plan="table4"`) replaces all of this. The results are
+    written to the folder `out`, which can be resumed (`resume=True`), or to a temporary one. A point
+    that fails has an `error` in its row.
+    """
+    folder = Folder()
+    if plan is None:
+        if kernels is None:
+            raise Error.of("there is nothing to run", hint="give kernels, or a plan", place="kernels")
+        single = isinstance(kernels, (str, os.PathLike)) or not isinstance(kernels, Iterable)
+        several: Any = [kernels] if single else kernels
+        names = [_named(kernel, folder.path) for kernel in several]
+        path = folder.path / "plan.ron"
+        path.write_text(_plan(names, machines, policies, settings or {}, seeds), encoding="utf-8")
+    else:
+        path = Path(plan)
+    results = Path(out) if out is not None else folder.path / "results"
+    try:
+        _call.answer("sweep", str(path), **{**options, "out": str(results)})
+    except Error as error:
+        # the errors of points are in their rows
+        if error.result is None or not (results / "results.csv").exists():
+            raise
+    return Sweep(results, (folder, kernels))
+
+
+def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
+    """Reads the results of a sweep from its folder."""
+    try:
+        return Sweep(Path(folder))
+    except OSError as error:
+        raise Error.of(error.strerror or str(error), place=str(error.filename or folder)) from None
+
+
+def _named(kernel: Any, folder: Path) -> str:
+    """Returns the name of a kernel in a plan that is in this folder."""
+    if isinstance(kernel, Launch):
+        # its name is in every row, so it is short
+        return kernel.write_beside(folder).name
+    return _location(prepare(kernel).argument)
+
+
+def _plan(
+    kernels: Sequence[str],
+    machines: Iterable[Machine | str | os.PathLike[str]] | str,
+    policies: Iterable[str] | str,
+    settings: Mapping[str, Values],
+    seeds: Iterable[int],
+) -> str:
+    def names(values: Any) -> list[Any]:
+        return [values] if isinstance(values, (str, os.PathLike, Machine)) else list(values)
+
+    written = []
+    for machine in names(machines):
+        if isinstance(machine, Machine):
+            if machine.settings or machine.mem_latency is not None or machine.policy:
+                raise Error.of(
+                    "machines of a sweep have no settings of their own",
+                    hint="give `settings` and `policies` for all of them",
+                    place=f"machine `{machine.name}`",
+                )
+            machine = machine.name
+        written.append(_quoted(_location(os.fspath(machine))))
+    axes = ", ".join(f"{_quoted(path)}: [{', '.join(map(_value, _list(values)))}]" for path, values in settings.items())
+    return (
+        f"Sweep(\n    kernels: [{', '.join(f'Kernel({_quoted(kernel)})' for kernel in kernels)}],\n"
+        f"    machines: [{', '.join(written)}],\n    settings: {{ {axes} }},\n"
+        f"    policies: [{', '.join(map(_quoted, names(policies)))}],\n"
+        f"    seeds: [{', '.join(str(int(seed)) for seed in seeds)}],\n)\n"
+    )
+
+
+def _list(values: Values) -> list[Setting]:
+    return [values] if isinstance(values, (str, bool, int, float)) else list(values)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return _quoted(value) if isinstance(value, str) else str(value)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text)
+
+
+def _location(name: str) -> str:
+    """Returns the name of something embedded, or the absolute path of a file."""
+    return os.path.abspath(name) if os.path.exists(name) else name
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    # it protects the line of the file against changes, and is no result
+    row.pop("checksum", None)
+    return row

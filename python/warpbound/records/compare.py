@@ -1,0 +1,286 @@
+"""The output of `compare`. Generated from its JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from .._record import Record, Rows
+
+__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
+
+
+class Cause(Record):
+    """A cause: cycles on the critical path that the slower run has and the faster one has not."""
+    cycles: int
+    """The number of cycles."""
+    instruction: SourceLine | None
+    """The instruction that waits or executes in most of these cycles; absent for the placement of blocks."""
+    kind: Literal["latency", "memory", "initiation", "unit-busy", "issue", "issue-slot", "turn", "barrier", "dispatch", "unit-full", "held", "fetch", "launch"]
+    """The kind of the cycles."""
+    neighbours: list[int] | None
+    """The lines of neighbouring instructions that have the other cycles, in ascending order."""
+    unit: str | None
+    """The functional unit of the instruction, if the cycles are those of its unit."""
+    _nested: ClassVar[dict[str, str]] = {"instruction": "SourceLine"}
+
+
+class CompareResult(Record):
+    """A kernel, or a program with its launches summed up. Times are in cycles."""
+    blocks: int
+    """The number of blocks; for a program, the number of launches."""
+    bounds: Rows[Value]
+    """Every bound."""
+    clock_khz: int | None
+    """The frequency of the SMs' clock in kHz, by which cycles become times: cycles * 1000 / this is a time in
+    microseconds. Absent if the machine states none."""
+    explored_reason: str | None
+    """Why nothing is known of this worst case."""
+    explored_worst: int | None
+    """The worst case over all work-conserving schedules, if it is known."""
+    explored_worst_at_least: int | None
+    """A lower bound of this worst case, if it is not known exactly."""
+    kernel: str
+    """The name of the kernel or program."""
+    machine: str
+    """The name of the machine."""
+    machine_digest: str
+    """The digest of all machine settings, in hexadecimal."""
+    makespans: Rows[Makespan]
+    """The makespans under the compared policies."""
+    races_not_looked_for: str | None
+    """Why the run did not look for races; absent if it did. If it did not, the report holds only for the
+    paths of one order of accesses."""
+    steps: Rows[CompareStep] | None
+    """The statements of an application, each with the sums over its launches."""
+    tightest_by_policy: Rows[Tightest] | None
+    """If no proved bound holds under all compared policies, the one with the smallest value for each policy
+    that has one."""
+    tightest_proved: str | None
+    """The proved bound with the smallest value, among those that hold under all compared policies."""
+    warp_instructions: int
+    """Every executed instruction, counted once per warp that executed it."""
+    _nested: ClassVar[dict[str, str]] = {"bounds": "Value", "makespans": "Makespan", "steps": "CompareStep", "tightest_by_policy": "Tightest"}
+
+
+class CompareStep(Record):
+    """The launches of one statement of an application, summed up. Times are in cycles."""
+    bounds: Rows[Value]
+    """Every bound."""
+    entry: str
+    """The name of the kernel."""
+    explored_worst: int | None
+    """The worst case over all work-conserving schedules, if it is known."""
+    explored_worst_at_least: int | None
+    """A lower bound of this worst case, if it is not known exactly."""
+    launches: int
+    """The number of launches."""
+    line: int
+    """The line of the statement in the file."""
+    makespans: Rows[Makespan]
+    """The makespans under the compared policies."""
+    warp_instructions: int
+    """Every executed instruction, counted once per warp that executed it."""
+    _nested: ClassVar[dict[str, str]] = {"bounds": "Value", "makespans": "Makespan"}
+
+
+class Compared(Record):
+    """A result of `compare`, without or with `--over`."""
+    clock_khz: int | None
+    """The frequency of the SMs' clock in kHz, by which cycles become times: cycles * 1000 / this is a time in
+    microseconds. Absent if the machine states none."""
+    kernel: str
+    """The name of the kernel or program."""
+    machine: str
+    """The name of the machine."""
+    machine_digest: str
+    """The digest of all machine settings, in hexadecimal."""
+    points: Rows[PointOfSetting] | None
+    """The makespans at each value, in the order of the values."""
+    ranges: Rows[Range] | None
+    """The ranges of consecutive values with the same fastest policies."""
+    setting: str | None
+    """The setting, as `--over` names it."""
+    blocks: int | None
+    """The number of blocks; for a program, the number of launches."""
+    bounds: Rows[Value] | None
+    """Every bound."""
+    explored_reason: str | None
+    """Why nothing is known of this worst case."""
+    explored_worst: int | None
+    """The worst case over all work-conserving schedules, if it is known."""
+    explored_worst_at_least: int | None
+    """A lower bound of this worst case, if it is not known exactly."""
+    makespans: Rows[Makespan] | None
+    """The makespans under the compared policies."""
+    races_not_looked_for: str | None
+    """Why the run did not look for races; absent if it did. If it did not, the report holds only for the
+    paths of one order of accesses."""
+    steps: Rows[CompareStep] | None
+    """The statements of an application, each with the sums over its launches."""
+    tightest_by_policy: Rows[Tightest] | None
+    """If no proved bound holds under all compared policies, the one with the smallest value for each policy
+    that has one."""
+    tightest_proved: str | None
+    """The proved bound with the smallest value, among those that hold under all compared policies."""
+    warp_instructions: int | None
+    """Every executed instruction, counted once per warp that executed it."""
+    _nested: ClassVar[dict[str, str]] = {"bounds": "Value", "makespans": "Makespan", "points": "PointOfSetting", "ranges": "Range", "steps": "CompareStep", "tightest_by_policy": "Tightest"}
+
+
+class FastestResult(Record):
+    """A kernel under several policies, for several values of a setting."""
+    clock_khz: int | None
+    """The frequency of the SMs' clock in kHz, by which cycles become times: cycles * 1000 / this is a time in
+    microseconds. Absent if the machine states none."""
+    kernel: str
+    """The name of the kernel or program."""
+    machine: str
+    """The name of the machine."""
+    machine_digest: str
+    """The digest of all machine settings, in hexadecimal."""
+    points: Rows[PointOfSetting]
+    """The makespans at each value, in the order of the values."""
+    ranges: Rows[Range]
+    """The ranges of consecutive values with the same fastest policies."""
+    setting: str
+    """The setting, as `--over` names it."""
+    _nested: ClassVar[dict[str, str]] = {"points": "PointOfSetting", "ranges": "Range"}
+
+
+class Lead(Record):
+    """The lead of the fastest policy over the next one."""
+    causes: Rows[Cause] | None
+    """The largest causes of the difference; empty for a program, whose runs have no single critical path."""
+    command: str | None
+    """The command that states them in full."""
+    cycles: int
+    """Its makespan minus the smallest one, in cycles."""
+    next: str
+    """The policy that is next."""
+    share: float
+    """This difference over the smallest makespan."""
+    spent_less: int | None
+    """The cycles that the slower policy spends less elsewhere."""
+    value: str
+    """The value of the setting."""
+    _nested: ClassVar[dict[str, str]] = {"causes": "Cause"}
+
+
+class Makespan(Record):
+    """A makespan under a policy."""
+    makespan: int
+    """The makespan in cycles."""
+    policy: str
+    """The policy."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
+class PointOfSetting(Record):
+    """The makespans at a value of the setting."""
+    fastest: list[str]
+    """The policies with the smallest makespan."""
+    makespans: Rows[Makespan]
+    """The makespan under each policy, in cycles."""
+    value: str
+    """The value."""
+    _nested: ClassVar[dict[str, str]] = {"makespans": "Makespan"}
+
+
+class Problem(Record):
+    """An error."""
+    column: int
+    """The column, from 1; 0 if the error has no column."""
+    file: str
+    """The file or option that has the error."""
+    hint: str
+    """How to correct it; may be empty."""
+    kernels: list[str] | None
+    """The kernels that have this error, as the command line named them, if the command was given several."""
+    line: int
+    """The line, from 1; 0 if the error has no line."""
+    message: str
+    """What is wrong."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
+class Range(Record):
+    """Consecutive values of the setting with the same fastest policies."""
+    fastest: list[str]
+    """The policies with the smallest makespan."""
+    first: str
+    """The first value."""
+    last: str
+    """The last value."""
+    lead: Lead | None
+    """Where the fastest policy leads most; absent if all policies take the same time."""
+    _nested: ClassVar[dict[str, str]] = {"lead": "Lead"}
+
+
+class SourceLine(Record):
+    """The place of an instruction in the source."""
+    line: int
+    """The line in the source."""
+    pc: int
+    """The index of the instruction in the program."""
+    text: str
+    """The text of the line."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
+class Tightest(Record):
+    """The tightest bound under some policies."""
+    bound: str
+    """The name of the bound."""
+    policies: list[str]
+    """The policies."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
+class Value(Record):
+    """The value of a bound."""
+    name: str
+    """The name of the bound."""
+    reason: str | None
+    """Why the bound does not apply. If it does not apply under several of the compared policies, this is the
+    reason under the first of them. For an application, only the totals state the reason."""
+    value: int | None
+    """The value in cycles, if the bound applies."""
+    violated: bool | None
+    """Whether a run under a compared policy, within the premises of the bound, took longer."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
+class Report(Record):
+    """The output of a command: its results, which are always a list, and facts about the whole command."""
+    command: str
+    """The name of the command."""
+    complete: bool
+    """Whether all work was completed: nothing failed and nothing stopped the command."""
+    errors: Rows[Problem] | None
+    """The errors of the failed kernels, or of the command itself."""
+    failed: list[str] | None
+    """The kernels that failed, if the command was given several."""
+    judged: int | None
+    """The number of results with a verdict, that is, to which some gating bound applied."""
+    more_errors: int | None
+    """The number of further errors that are not listed."""
+    not_reached: list[str] | None
+    """The inputs that were not started because the command was stopped, as the command line named them."""
+    results: Rows[Compared]
+    """One result per kernel, policy or setting, depending on the command."""
+    schema: int
+    """The version of this JSON format."""
+    seed: int | None
+    """The seed of all random choices, if the command makes any."""
+    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
+    """Why the command was stopped early, if it was."""
+    tool_version: str
+    """The version of the tool."""
+    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
+    """The verdict over all results, if the command judges bounds."""
+    _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "Compared"}
+
+
+_CLASSES: dict[str, type[Record]] = {"Cause": Cause, "CompareResult": CompareResult, "CompareStep": CompareStep, "Compared": Compared, "FastestResult": FastestResult, "Lead": Lead, "Makespan": Makespan, "PointOfSetting": PointOfSetting, "Problem": Problem, "Range": Range, "SourceLine": SourceLine, "Tightest": Tightest, "Value": Value}
+for _class in (*_CLASSES.values(), Report):
+    _class._classes = _CLASSES

@@ -3,6 +3,8 @@
 //! The lock of the interpreter is free while a command runs. Python waits for its end in short
 //! intervals, so that Ctrl-C reaches a running command.
 
+mod policy;
+
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -73,6 +75,8 @@ impl Call {
 mod _native {
     #[pymodule_export]
     use super::Call;
+    #[pymodule_export]
+    use super::policy::{View, define_policy};
 
     /// The version of warpbound.
     #[pymodule_export]

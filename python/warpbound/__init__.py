@@ -40,6 +40,8 @@ from ._html import Page, Picture
 from ._kernels import Kernel, KernelFile, Parameter, kernel
 from ._launches import Launch
 from ._machines import Machine, machine
+from ._native import View
+from ._policies import ChoosesWarps, Schedule
 from ._record import Record, Rows
 from ._results import Check, Graph, Run
 from ._sweeps import Sweep, load_sweep, sweep
@@ -48,6 +50,7 @@ __version__ = _native.version
 
 __all__ = [
     "Check",
+    "ChoosesWarps",
     "Error",
     "Graph",
     "Interrupted",
@@ -62,7 +65,9 @@ __all__ = [
     "Record",
     "Rows",
     "Run",
+    "Schedule",
     "Sweep",
+    "View",
     "bounds",
     "cfg",
     "check",

@@ -13,6 +13,7 @@ from ._html import Page
 from ._kernels import Folder, Kernel, KernelFile
 from ._launches import Launch
 from ._machines import Machine, Setting, options_of
+from ._policies import Policy, name_of
 from ._record import Rows
 from ._results import Check, Graph, Prepared, Run
 from .records import cfg as _cfg
@@ -37,7 +38,7 @@ def run(
     kernel: Runnable,
     *,
     machine: Machines = None,
-    policy: str | None = None,
+    policy: Policy | None = None,
     mem_latency: int | None = None,
     settings: Settings = None,
     **options: Option,
@@ -61,7 +62,7 @@ def check(
     kernels: Runnable | Iterable[Runnable] = (),
     *,
     machine: Machines | Sequence[str] = None,
-    policy: str | Sequence[str] | None = None,
+    policy: Policy | Sequence[Policy] | None = None,
     mem_latency: int | None = None,
     settings: Settings = None,
     **options: Option,
@@ -79,7 +80,7 @@ def compare(
     kernels: Runnable | Iterable[Runnable],
     *,
     machine: Machines | Sequence[str] = None,
-    policy: str | Sequence[str] | None = None,
+    policy: Policy | Sequence[Policy] | None = None,
     mem_latency: int | None = None,
     settings: Settings = None,
     **options: Option,
@@ -111,7 +112,7 @@ def static(
     kernel: Runnable,
     *,
     machine: Machines = None,
-    policy: str | None = None,
+    policy: Policy | None = None,
     mem_latency: int | None = None,
     settings: Settings = None,
     loop_bounds: Mapping[Union[int, str], int] | None = None,
@@ -130,7 +131,7 @@ def wcet(
     kernel: Runnable,
     *,
     machine: Machines = None,
-    policy: str | Sequence[str] | None = None,
+    policy: Policy | Sequence[Policy] | None = None,
     runs: int | None = None,
     mem_latency: int | None = None,
     settings: Settings = None,
@@ -166,7 +167,7 @@ def pwcet(
     source: Runnable,
     *,
     machine: Machines = None,
-    policy: str | None = None,
+    policy: Policy | None = None,
     runs: int | None = None,
     mem_latency: int | None = None,
     settings: Settings = None,
@@ -278,7 +279,7 @@ def _several(
                 "machines of a list have no settings of their own", hint="give `settings` for all of them", place="machine"
             )
         machine = ",".join(names)
-    policies = ",".join(policy) if isinstance(policy, (list, tuple)) else policy
+    policies = ",".join(map(name_of, policy)) if isinstance(policy, (list, tuple)) else policy
     return {**options_of(machine, policies, mem_latency, settings), **options}
 
 

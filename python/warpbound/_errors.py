@@ -95,8 +95,11 @@ def of_json(problems: Sequence[Mapping[str, Any]]) -> list[Problem]:
 
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
+# the names of files in temporary folders say nothing more
+_FOLDER = re.compile(r"(?:/[^\s/:`]+)*/warpbound-[a-z0-9_]{8}/")
 
 
 def of_python(text: str) -> str:
-    """Replaces the names of options by those of keyword arguments."""
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+    """Returns a message with the names of keyword arguments instead of those of options, and without
+    temporary folders."""
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), _FOLDER.sub("", text))

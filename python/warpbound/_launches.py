@@ -36,43 +36,54 @@ class Launch:
         self.arrays: dict[str, Array] = {}
         """The arrays that have a buffer of their own, by the names of their parameters."""
         self._aliases: dict[str, tuple[str, int]] = {}
-        self._find_arrays(list(zip(parameters, arguments)))
-        self.arguments: list[str] = [self._written(p, value) for p, value in zip(parameters, arguments)]
+        given = list(zip(parameters, arguments))
+        self._find_arrays([pair for parameter, value in given for pair in _arrays_of(parameter.name, value)])
+        members = {name for p, value in given if _is_table(value) for name, _ in _arrays_of(p.name, value)}
+        self.buffers: list[str] = [self._buffer(name) for name in self.arrays if name in members]
+        """The buffers that no argument points to directly, as a launch file has them."""
+        self.arguments: list[str] = [self._written(p, value) for p, value in given]
         """The arguments, as a launch file has them."""
 
-    def _find_arrays(self, given: list[tuple[Parameter, Any]]) -> None:
-        found = [(p, array(value, p.name)) for p, value in given if is_array(value)]
+    def _find_arrays(self, found: list[tuple[str, Array]]) -> None:
         # a view is a pointer into the buffer of the array that contains it
-        for parameter, one in sorted(found, key=lambda pair: -pair[1].nbytes):
-            for name, other in self.arrays.items():
+        for name, one in sorted(found, key=lambda pair: -pair[1].nbytes):
+            for other_name, other in self.arrays.items():
                 try:
                     offset = one.offset_in(other)
                 except ValueError:
                     raise Error.of(
-                        f"the array overlaps a part of argument `{name}`",
+                        f"the array overlaps a part of argument `{other_name}`",
                         hint="pass the whole array to both, or a copy",
-                        place=f"argument `{parameter.name}`",
+                        place=f"argument `{name}`",
                     ) from None
                 if offset is not None:
-                    self._aliases[parameter.name] = (name, offset)
+                    self._aliases[name] = (other_name, offset)
                     break
             else:
                 if one.nbytes:
-                    self.arrays[parameter.name] = one
+                    self.arrays[name] = one
+
+    def _buffer(self, name: str) -> str:
+        one = self.arrays[name]
+        return f'Buffer(name: "{name}", elem: {one.elem}, len: {one.len}, init: File("{name}.bin"))'
+
+    def _pointer(self, name: str) -> str:
+        of, offset = self._aliases.get(name, (name, 0))
+        # an empty array has no buffer
+        return "Null" if of not in self.arrays else f'Ptr("{of}", {offset})' if offset else f'Ptr("{of}")'
 
     def _written(self, parameter: Parameter, value: Any) -> str:
         name, size = parameter.name, parameter.size
-        if is_array(value):
-            if parameter.kind == "float" or (size != 8 and parameter.kind != "bytes"):
-                raise _wrong(parameter, value, "takes a number, and an array is given")
-            if name in self._aliases:
-                of, offset = self._aliases[name]
-                return f'Ptr("{of}", {offset})'
-            if name not in self.arrays:
-                # an empty array
+        if is_array(value) or _is_table(value):
+            if parameter.kind in ("float", "bytes") or size != 8:
+                raise _wrong(parameter, value, "is no pointer, and an array is given")
+        if _is_table(value):
+            if not value:
                 return "Null"
-            one = self.arrays[name]
-            return f'Buffer(name: "{name}", elem: {one.elem}, len: {one.len}, init: File("{name}.bin"))'
+            members = (("Null" if one is None else self._pointer(f"{name}_{i}")) for i, one in enumerate(value))
+            return f'Buffer(name: "{name}", elem: Ptr, len: {len(value)}, init: Ptrs([{", ".join(members)}]))'
+        if is_array(value):
+            return self._buffer(name) if name in self.arrays else self._pointer(name)
         if value is None:
             if size != 8 or parameter.kind == "float":
                 raise _wrong(parameter, value, "is not a pointer")
@@ -86,12 +97,13 @@ class Launch:
     def text(self, module: str, prefix: str = "") -> str:
         """Returns the launch file for a module of this name; the names of array files begin with
         `prefix`."""
-        written = [argument.replace('File("', f'File("{prefix}') for argument in self.arguments]
-        arguments = ",\n        ".join(written)
+        written = [argument.replace('File("', f'File("{prefix}') for argument in [*self.buffers, *self.arguments]]
+        buffers, arguments = (",\n        ".join(part) for part in (written[: len(self.buffers)], written[len(self.buffers) :]))
+        shared_buffers = f"    buffers: [\n        {buffers}\n    ],\n" if buffers else ""
         shared = f", dynamic_shared: {self.dynamic_shared}" if self.dynamic_shared else ""
         return (
             f"Launch(\n    module: {_quoted(module)}, entry: {_quoted(self.kernel.name)},\n"
-            f"    grid: {self.grid}, block: {self.block}{shared},\n    args: [\n        {arguments}\n    ],\n)\n"
+            f"    grid: {self.grid}, block: {self.block}{shared},\n{shared_buffers}    args: [\n        {arguments}\n    ],\n)\n"
         )
 
     def save(self, folder: str | Path, *, force: bool = False) -> Path:
@@ -167,6 +179,20 @@ class Launch:
 
     def __repr__(self) -> str:
         return f"<Launch {self.kernel.shown_name}[{_shape(self.grid)}, {_shape(self.block)}]({', '.join(self.arguments)})>"
+
+
+def _is_table(value: Any) -> bool:
+    """Returns whether a value is a table of pointers: a list of arrays."""
+    return isinstance(value, (list, tuple)) and all(one is None or is_array(one) for one in value)
+
+
+def _arrays_of(name: str, value: Any) -> list[tuple[str, Array]]:
+    """Returns the arrays of an argument with the names of their buffers."""
+    if is_array(value):
+        return [(name, array(value, name))]
+    if not _is_table(value):
+        return []
+    return [(f"{name}_{i}", array(one, f"{name}[{i}]")) for i, one in enumerate(value) if one is not None]
 
 
 def _shape(extent: tuple[int, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import Union
 
 from . import _call
 from ._call import Option, Value
+from ._policies import Policy, name_of
 from .records import inspect as _inspect
 
 Setting = Union[bool, int, float, str]
@@ -17,7 +18,7 @@ class Machine:
     """A machine, with a policy and settings."""
 
     def __init__(
-        self, name: str, policy: str | None, mem_latency: int | None, settings: Mapping[str, Setting]
+        self, name: str, policy: Policy | None, mem_latency: int | None, settings: Mapping[str, Setting]
     ) -> None:
         self.name = name
         """The name of an embedded machine, or the path of a file."""
@@ -33,7 +34,7 @@ class Machine:
         """The options that select the machine."""
         return {
             "machine": self.name,
-            "policy": self.policy,
+            "policy": None if self.policy is None else name_of(self.policy),
             "mem_latency": self.mem_latency,
             "set": [f"{path}={_written(value)}" for path, value in self.settings.items()],
         }
@@ -43,7 +44,7 @@ class Machine:
         return _inspect.InspectResult(_call.answer("inspect", self.name)["results"][0])
 
     def __repr__(self) -> str:
-        policy = f", policy={self.policy!r}" if self.policy else ""
+        policy = f", policy={name_of(self.policy)!r}" if self.policy is not None else ""
         latency = f", mem_latency={self.mem_latency}" if self.mem_latency is not None else ""
         settings = f", settings={self.settings}" if self.settings else ""
         return f"machine({self.name!r}{policy}{latency}{settings})"
@@ -52,8 +53,8 @@ class Machine:
 def machine(
     name: str | os.PathLike[str],
     *,
-    policy: str | None = None,
-    scheduler: str | None = None,
+    policy: Policy | None = None,
+    scheduler: Policy | None = None,
     mem_latency: int | None = None,
     settings: Mapping[str, Setting] | None = None,
     **more: Setting,
@@ -72,7 +73,7 @@ def machine(
 
 def options_of(
     machine: Machine | str | os.PathLike[str] | None,
-    policy: str | None,
+    policy: Policy | None,
     mem_latency: int | None,
     settings: Mapping[str, Setting] | None,
 ) -> dict[str, Option]:
@@ -80,7 +81,7 @@ def options_of(
     chosen = machine if isinstance(machine, Machine) else None
     options: dict[str, Option] = chosen.options if chosen else {"machine": machine and os.fspath(machine)}  # type: ignore[arg-type]
     if policy is not None:
-        options["policy"] = policy
+        options["policy"] = name_of(policy)
     if mem_latency is not None:
         options["mem_latency"] = mem_latency
     if settings:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _call, _html
 from ._call import Option
+from ._policies import Schedule
 from .records import cfg as _cfg, check as _check, run as _run
 
 if TYPE_CHECKING:
@@ -50,6 +51,16 @@ class Run(_run.RunResult):
         again = {**self._options, "explain": True, "dump": None}
         found = _call.answer("run", self._prepared.argument, **again)
         return _run.Explained(found["results"][0]["explanation"])
+
+    def schedule(self) -> Schedule:
+        """Returns the schedule of the run, which can be the policy of another one. The run is
+        repeated."""
+        from ._kernels import Folder
+
+        folder = Folder()
+        path = folder.path / "schedule.replay"
+        _call.answer("run", self._prepared.argument, **{**self._options, "trace": str(path), "dump": None})
+        return Schedule(path, folder)
 
     def text(self) -> str:
         """Returns the report that the command line prints. The run is repeated."""

@@ -16,6 +16,7 @@ from ._errors import Error
 from ._kernels import Folder
 from ._launches import Launch
 from ._machines import Machine, Setting
+from ._policies import Policy, name_of
 
 Values = Union[Setting, Iterable[Setting]]
 
@@ -102,7 +103,7 @@ def sweep(
     kernels: Runnable | Iterable[Runnable] | None = None,
     *,
     machines: Iterable[Machine | str | os.PathLike[str]] | str = ("ecrts25-orin",),
-    policies: Iterable[str] | str = ("gto", "lrr"),
+    policies: Iterable[Policy] | str = ("gto", "lrr"),
     settings: Mapping[str, Values] | None = None,
     seeds: Iterable[int] = (0,),
     plan: str | os.PathLike[str] | None = None,
@@ -156,7 +157,7 @@ def _named(kernel: Any, folder: Path) -> str:
 def _plan(
     kernels: Sequence[str],
     machines: Iterable[Machine | str | os.PathLike[str]] | str,
-    policies: Iterable[str] | str,
+    policies: Iterable[Policy] | str,
     settings: Mapping[str, Values],
     seeds: Iterable[int],
 ) -> str:
@@ -178,7 +179,7 @@ def _plan(
     return (
         f"Sweep(\n    kernels: [{', '.join(f'Kernel({_quoted(kernel)})' for kernel in kernels)}],\n"
         f"    machines: [{', '.join(written)}],\n    settings: {{ {axes} }},\n"
-        f"    policies: [{', '.join(map(_quoted, names(policies)))}],\n"
+        f"    policies: [{', '.join(_quoted(name_of(policy)) for policy in names(policies))}],\n"
         f"    seeds: [{', '.join(str(int(seed)) for seed in seeds)}],\n)\n"
     )
 

@@ -28,7 +28,7 @@ _FORMATS = {
     "?": "u1", "b": "i8", "B": "u8", "h": "i16", "H": "u16", "i": "i32", "I": "u32",
     "l": "i64", "L": "u64", "q": "i64", "Q": "u64", "e": "fp16", "f": "fp32", "d": "fp64",
 }  # fmt: skip
-_BITS = {"fp16": ("<e", "<H"), "fp32": ("<f", "<I"), "fp64": ("<d", "<Q")}
+_FORMS = {"fp16": "<e", "bf16": "<f", "fp32": "<f", "fp64": "<d"}
 
 
 @dataclass
@@ -43,16 +43,14 @@ class Argument:
     def passed(self, parameter: str) -> Any:
         """Returns the value for a parameter of PTX of this kind. Floating-point numbers are passed
         as bits where the code does not declare them as such."""
-        if self.kind not in ("fp16", "bf16", "fp32", "fp64"):
+        if self.kind not in _FORMS or parameter == "float":
             return self.value
-        if parameter == "float":
-            return float(self.value)
+        bits = struct.pack(_FORMS[self.kind], self.value)
         if self.kind == "bf16":
-            bits: int = struct.unpack("<I", struct.pack("<f", self.value))[0]
-            # to nearest, ties to even
-            return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-        form, integer = _BITS[self.kind]
-        return struct.unpack(integer, struct.pack(form, self.value))[0]
+            # the upper half, to nearest, ties to even
+            number = int.from_bytes(bits, "little")
+            bits = (number + 0x7FFF + (number >> 16 & 1) >> 16).to_bytes(2, "little")
+        return bits if parameter == "bytes" else int.from_bytes(bits, "little")
 
 
 @dataclass

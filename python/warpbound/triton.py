@@ -173,16 +173,19 @@ def _compile(triton: SimpleNamespace, function: Any, found: Arguments, arch: int
     source = triton.ASTSource(function, found.signature, found.constants, found.attributes)
     try:
         return triton.compile(source, target=triton.GPUTarget("cuda", arch, 32), options=dict(options))
-    except triton.CompilationError as error:
-        problem = Problem(f"Triton does not compile this kernel: {error}", file=function.__name__)
-        line = getattr(error.node, "lineno", None)
+    except Exception as error:
+        # what the passes of the compiler raise has no common class
+        text = str(error).strip() or type(error).__name__
+        problem = Problem(f"Triton does not compile this kernel for sm_{arch}: {text}", file=function.__name__)
+        node: Any = getattr(error, "node", None)
+        line = getattr(node, "lineno", None)
         # in another function, which this one calls, the place is unknown
-        if line is not None and error.src == function.src:
+        if line is not None and getattr(error, "src", None) == function.src:
             # Triton counts from the line with `def`
             before = next((i for i, text in enumerate(function.raw_src) if re.match(r"\s*def\s", text)), 0)
             problem.file = function.fn.__code__.co_filename
             problem.line = function.starting_line_number + before + line - 1
-            problem.column = error.node.col_offset + 1
+            problem.column = node.col_offset + 1
         raise Error([problem]) from error
 
 
@@ -195,31 +198,36 @@ def _hidden(metadata: Any, blocks: int) -> list[tuple[str, Any]]:
     return hidden
 
 
-# What Triton chooses on newer architectures without being asked for it.
+# What Triton chooses on newer architectures without being asked for it: the instruction that does the
+# work, the others that come with it, and what is missing.
 _NOT_SIMULATED = (
-    (r"wgmma\.[\w.:]+", "matrix products of four warps (WGMMA) are not simulated"),
-    (r"tcgen05\.[\w.:]+", "tensor memory and its matrix products are not simulated"),
-    (r"cp\.(?:reduce\.)?async\.bulk\.[\w.:]+", "bulk copies (TMA) are not simulated"),
-    (r"tensormap\.[\w.:]+", "tensor descriptors (TMA) are not simulated"),
+    (r"wgmma\.mma_async", r"wgmma\.", "matrix products of four warps (WGMMA) are not simulated"),
+    (r"tcgen05\.mma", r"tcgen05\.", "tensor memory and its matrix products are not simulated"),
+    (r"cp\.(?:reduce\.)?async\.bulk\.tensor", r"cp\.async\.bulk\.|tensormap\.", "copies of tensors (TMA) are not simulated"),
+    (r"mma\.[\w.:]+\.block_scale", r"mma\.[\w.:]+\.block_scale", "matrix products with scales are not simulated"),
 )
 
 
 def _require_simulated(ptx: str, metadata: Any, arch: int, shown: str) -> None:
-    """Raises an error that names the first instruction which cannot be executed, with its place in
-    the source of the kernel. The command would only name its line in PTX."""
+    """Raises an error with a problem for each part of newer architectures that is needed and not
+    simulated. It names the instruction and its place in the source of the kernel, whereas the
+    command would only name lines of PTX."""
     if int(getattr(metadata, "num_ctas", 1)) > 1:
         raise Error.of("thread block clusters (num_ctas > 1) are not simulated", hint="use num_ctas=1", place=shown)
     code = re.sub(r"//[^\n]*", "", ptx)
-    for pattern, reason in _NOT_SIMULATED:
-        found = re.search(rf"(?<![\w.%$]){pattern}", code)
-        if found is None:
-            continue
-        hint = f'Triton chose this for sm_{arch}; capture the kernel for another one, for example arch="sm_89"'
-        problem = Problem(f"`{found[0]}`: {reason}", hint=hint, file=shown)
-        for file, line, column in re.findall(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)", code[: found.start()])[-1:]:
-            if path := re.search(rf'\.file\s+{file}\s+"([^"]*)"', code):
-                problem.file, problem.line, problem.column = path[1], int(line), int(column)
-        raise Error([problem])
+    problems: list[Problem] = []
+    for patterns in _NOT_SIMULATED:
+        forms = (re.search(rf"(?<![\w.%$])(?:{pattern})[\w.:]*", code) for pattern in patterns[:2])
+        found = next((form for form in forms if form is not None), None)
+        if found is not None:
+            hint = f'Triton chose this for sm_{arch}; another architecture may do without it, such as arch="sm_89"'
+            problem = Problem(f"`{found[0]}`: {patterns[2]}", hint=hint, file=shown)
+            for file, line, column in re.findall(r"\.loc\s+(\d+)\s+(\d+)\s+(\d+)", code[: found.start()])[-1:]:
+                if path := re.search(rf'\.file\s+{file}\s+"([^"]*)"', code):
+                    problem.file, problem.line, problem.column = path[1], int(line), int(column)
+            problems.append(problem)
+    if problems:
+        raise Error(problems)
 
 
 def _shape(grid: Any) -> tuple[int, ...]:
@@ -247,7 +255,6 @@ def _triton() -> SimpleNamespace:
             Autotuner=runtime.Autotuner,
             Heuristics=import_module("triton.runtime.autotuner").Heuristics,
             ASTSource=compiler.ASTSource,
-            CompilationError=compiler.CompilationError,
             GPUTarget=import_module("triton.backends.compiler").GPUTarget,
         )
     except (ImportError, AttributeError) as error:

@@ -17,7 +17,7 @@ use warpbound::explore::schedules::search;
 use warpbound::explore::search::Limits;
 use warpbound::path::{BlockPaths, Step, WarpPath};
 use warpbound::program::TimingTable;
-use warpbound::sim::policy::{Policy, ReplayError, View};
+use warpbound::sim::policy::{Policy, PolicyError, View};
 use warpbound::sim::{Engine, PaperMachine, PolicySetup};
 
 const LIMITS: Limits = Limits { max_states: 1 << 20, max_bytes: u64::MAX, threads: 1 };
@@ -195,7 +195,7 @@ impl Policy for Chooser {
 
     fn restart(&mut self) {}
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let mut odometer = self.0.borrow_mut();
         let base = view.ready.count() as usize;
         let at = odometer.next;

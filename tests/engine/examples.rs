@@ -7,7 +7,7 @@ use random_kernels::{KernelBuilder, RandomKernel, paper_machine};
 use warpbound::base::{Pc, UnitId};
 use warpbound::diag::SourceText;
 use warpbound::program::{Instr, TimingTable};
-use warpbound::sim::policy::{ReplayFault, Schedule};
+use warpbound::sim::policy::{PolicyFault, Schedule};
 use warpbound::sim::{BlockResult, Engine, PaperMachine, PolicySetup, RunError};
 use warpbound::trace::{
     CsvTrace, Digest, FinishOrder, KanataTrace, Listing, Observer, PerfettoTrace, Recorder, StallProfile,
@@ -196,7 +196,7 @@ fn two_level_is_not_work_conserving() {
     assert_eq!(run(&kernel, &PolicySetup::TwoLevel, &mut ()).1.get(StallReason::NotMyTurn).get(), 0);
 }
 
-fn replay(kernel: &RandomKernel, text: &str) -> Result<u64, (u32, ReplayFault, String)> {
+fn replay(kernel: &RandomKernel, text: &str) -> Result<u64, (u32, PolicyFault, String)> {
     let schedule = Schedule::parse(&SourceText::new("x.replay", text)).unwrap();
     let table = TimingTable::new(&kernel.program, &kernel.machine).unwrap();
     let result = Engine::new(&table, PaperMachine::of(&kernel.machine).unwrap()).run_block(
@@ -206,7 +206,7 @@ fn replay(kernel: &RandomKernel, text: &str) -> Result<u64, (u32, ReplayFault, S
     );
     match result {
         Ok(result) => Ok(result.makespan.get()),
-        Err(RunError::Replay(error)) => {
+        Err(RunError::Policy(error)) => {
             let text = error.to_string();
             assert_eq!(error.diagnostic().line, error.line);
             Err((error.line, error.fault, text))
@@ -224,18 +224,18 @@ fn replay_repeats_a_schedule_and_says_why_it_cannot() {
     assert_eq!(replay(&kernel, "0 0\n1 1\n2 1\n4 0\n"), Ok(8));
     assert_eq!(replay(&kernel, "5 0 # late is fine\n9 0\n20 1\n21 1"), Ok(24));
     let (line, fault, text) = replay(&kernel, "0 0\n\n1 0\n").unwrap_err();
-    assert_eq!((line, &fault), (3, &ReplayFault::WaitsForRegister(warpbound::base::WarpId::new(0))));
+    assert_eq!((line, &fault), (3, &PolicyFault::WaitsForRegister(warpbound::base::WarpId::new(0))));
     assert_eq!(
         text,
         "block 0, cycle 1: warp 0 is not ready: it waits for a register or, with a pipeline, for its unit or its fetch; ready: warp 1"
     );
     let fails = |text: &str| replay(&kernel, text).unwrap_err().1;
-    assert!(matches!(fails("0 2"), ReplayFault::NoSuchWarp(_)));
-    assert!(matches!(fails("0 1\n1 1\n2 1"), ReplayFault::AtBarrier(_)));
-    assert!(matches!(fails("0 0\n4 0\n5 0"), ReplayFault::Finished(_)));
-    assert!(matches!(fails("0 1\n1 1"), ReplayFault::EndsEarly(left) if left.len() == 1));
-    assert!(matches!(fails(""), ReplayFault::EndsEarly(left) if left.len() == 2));
-    assert!(matches!(fails("0 0\n1 1\n2 1\n4 0\n9 0"), ReplayFault::GoesOn));
+    assert!(matches!(fails("0 2"), PolicyFault::NoSuchWarp(_)));
+    assert!(matches!(fails("0 1\n1 1\n2 1"), PolicyFault::AtBarrier(_)));
+    assert!(matches!(fails("0 0\n4 0\n5 0"), PolicyFault::Finished(_)));
+    assert!(matches!(fails("0 1\n1 1"), PolicyFault::EndsEarly(left) if left.len() == 1));
+    assert!(matches!(fails(""), PolicyFault::EndsEarly(left) if left.len() == 2));
+    assert!(matches!(fails("0 0\n1 1\n2 1\n4 0\n9 0"), PolicyFault::GoesOn));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::policy::ReplayError;
+use super::policy::PolicyError;
 use warpbound_core::base::{BlockId, Cycle, Pc, WarpId};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Features;
@@ -10,8 +10,8 @@ use warpbound_core::machine::Features;
 /// Why a block could not be simulated to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// A decision of a replay file cannot be carried out.
-    Replay(Box<ReplayError>),
+    /// A decision of a replay file, or of a policy of the caller, cannot be carried out.
+    Policy(Box<PolicyError>),
     /// No further event can happen, but some warps have instructions left.
     Deadlock(Deadlock),
     /// The SM does not have enough warp slots for this block.
@@ -40,7 +40,7 @@ pub struct Deadlock {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Replay(error) => error.fmt(f),
+            Self::Policy(error) => error.fmt(f),
             Self::Deadlock(deadlock) => {
                 write!(f, "deadlock at cycle {}: every remaining warp waits at a barrier:", deadlock.cycle)?;
                 for (block, warp, pc) in &deadlock.warps {
@@ -62,9 +62,9 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-impl From<Box<ReplayError>> for RunError {
-    fn from(error: Box<ReplayError>) -> Self {
-        Self::Replay(error)
+impl From<Box<PolicyError>> for RunError {
+    fn from(error: Box<PolicyError>) -> Self {
+        Self::Policy(error)
     }
 }
 
@@ -114,8 +114,8 @@ impl<E> From<RunError> for SimError<E> {
     }
 }
 
-impl<E> From<Box<ReplayError>> for SimError<E> {
-    fn from(error: Box<ReplayError>) -> Self {
+impl<E> From<Box<PolicyError>> for SimError<E> {
+    fn from(error: Box<PolicyError>) -> Self {
         Self::Run(error.into())
     }
 }

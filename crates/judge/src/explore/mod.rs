@@ -35,7 +35,7 @@ use warpbound_core::base::{BlockId, Cycle, Cycles, ProgressMonitor, UnitId};
 use warpbound_core::machine::Machine;
 use warpbound_core::path::BlockPaths;
 use warpbound_core::program::TimingTable;
-use warpbound_sim::policy::{Policy, ReplayError, View};
+use warpbound_sim::policy::{Policy, PolicyError, View};
 use warpbound_sim::{Engine, PaperMachine, PolicySetup};
 use warpbound_trace::trace::{Issue, Observer, Recorder};
 
@@ -214,7 +214,7 @@ impl Policy for Follow {
         self.next = 0;
     }
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let wanted = self.witness.get(self.next).copied();
         self.next += 1;
         Ok(match wanted {

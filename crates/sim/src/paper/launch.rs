@@ -4,7 +4,7 @@ use super::{PaperMachine, SlotSteps, Sm};
 use crate::SLOTS;
 use crate::blocks::Layout;
 use crate::error::{RunError, SimError};
-use crate::policy::{Gto, Lrr, Policy, PolicySetup, ReplayError};
+use crate::policy::{Gto, Lrr, Policy, PolicyError, PolicySetup};
 use crate::result::{BlockResult, SimSummary, SubCoreResult};
 use crate::supply::Supply;
 use crate::supply::{Kept, OnBlock};
@@ -93,7 +93,7 @@ fn launch_with<P: Policy, O: Observer>(
     })
 }
 
-fn ended<P: Policy>(policies: &mut [P], block: BlockId) -> Result<(), Box<ReplayError>> {
+fn ended<P: Policy>(policies: &mut [P], block: BlockId) -> Result<(), Box<PolicyError>> {
     policies.iter_mut().try_for_each(|policy| policy.ended(block))
 }
 

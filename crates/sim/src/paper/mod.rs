@@ -17,7 +17,7 @@ use crate::SLOTS;
 use crate::blocks::{Blocks, Layout};
 use crate::error::RunError;
 use crate::ops::{Op, Ops};
-use crate::policy::{Policy, ReplayError, View};
+use crate::policy::{Policy, PolicyError, View};
 use crate::result::SubCoreResult;
 use crate::wheel::Wheel;
 use warpbound_core::base::{Cycle, RegId, UnitId, WarpMask};
@@ -196,7 +196,7 @@ impl<'a> Sm<'a> {
 
     /// Returns the decision of the policy.
     #[inline(always)]
-    fn choose<P: Policy>(&mut self, policy: &mut P) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose<P: Policy>(&mut self, policy: &mut P) -> Result<Option<usize>, Box<PolicyError>> {
         let ready = self.view.ready;
         let others = ready - self.yielding;
         if self.yielding.is_empty() || others.is_empty() || !policy.lets_yield() {

@@ -5,7 +5,7 @@
 
 use super::{SlotSteps, Sm};
 use crate::error::RunError;
-use crate::policy::{Policy, ReplayError};
+use crate::policy::{Policy, PolicyError};
 use warpbound_core::base::Cycle;
 use warpbound_core::machine::SubCores;
 use warpbound_trace::trace::Observer;
@@ -49,7 +49,7 @@ impl Sm<'_> {
         &mut self,
         sub_core: usize,
         policy: &mut P,
-    ) -> Result<Option<usize>, Box<ReplayError>> {
+    ) -> Result<Option<usize>, Box<PolicyError>> {
         let own = self.sub_cores.slots(sub_core);
         let (ready, live, at_barrier) = (self.view.ready, self.view.live, self.view.at_barrier);
         if policy.is_work_conserving() && (ready & own).is_empty() {

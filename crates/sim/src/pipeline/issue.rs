@@ -7,7 +7,7 @@ use super::flight::{Flight, FlightId};
 use super::latch_entry::LatchEntry;
 use super::warps::Issuing;
 use crate::idle::{Stalled, waiting};
-use crate::policy::{AnyPolicy, Policy, ReplayError};
+use crate::policy::{AnyPolicy, Policy, PolicyError};
 use warpbound_core::base::{Cycle, UnitId, WarpMask};
 use warpbound_core::program::{Access, Flow};
 use warpbound_trace::trace::{Event, Idle, Issue};
@@ -20,7 +20,7 @@ impl Sm<'_> {
         &mut self,
         mut sub_cores: u32,
         policies: &mut [AnyPolicy<'_>],
-    ) -> Result<(), Box<ReplayError>> {
+    ) -> Result<(), Box<PolicyError>> {
         while let Some(sub_core) = self.schedulers.next_awake(&mut sub_cores) {
             let fetched = self.fetched(self.schedulers.slots(sub_core));
             let wrong_path = fetched & self.front_end.wrong_path();
@@ -46,7 +46,7 @@ impl Sm<'_> {
         sub_core: usize,
         policy: &mut AnyPolicy<'_>,
         (supplied, ready, wrong_path): (WarpMask, WarpMask, WarpMask),
-    ) -> Result<(), Box<ReplayError>> {
+    ) -> Result<(), Box<PolicyError>> {
         let slots = self.schedulers.slots(sub_core);
         let conserving = PLAIN || self.schedulers.conserves(sub_core);
         let live = self.blocks.live() & slots;

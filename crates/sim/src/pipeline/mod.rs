@@ -77,7 +77,7 @@ pub use carried::CarriedState;
 pub(crate) use gpu::launch;
 
 use crate::blocks::{Blocks, Layout};
-use crate::policy::{AnyPolicy, Policy, ReplayError};
+use crate::policy::{AnyPolicy, Policy, PolicyError};
 use code::Code;
 use collector::{Collector, Operands};
 use flight::{Flight, FlightId, Flights};
@@ -252,7 +252,7 @@ impl<'a> Sm<'a> {
     pub fn end_cycle<const PLAIN: bool>(
         &mut self,
         policies: &mut [AnyPolicy<'_>],
-    ) -> Result<(), Box<ReplayError>> {
+    ) -> Result<(), Box<PolicyError>> {
         if self.others_rest() {
             self.rest_others();
             return Ok(());

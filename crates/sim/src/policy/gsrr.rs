@@ -1,6 +1,6 @@
 //! The greedy, then strict round robin policy.
 
-use super::{Placed, Policy, ReplayError, View, next_from};
+use super::{Placed, Policy, PolicyError, View, next_from};
 
 /// A policy like strict round robin, except that a warp that has issued keeps the turn while it is
 /// ready. The turn passes in the first cycle in which the warp is not ready: to the next slot,
@@ -32,7 +32,7 @@ impl Policy for Gsrr {
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         if self.issued && view.ready.has(self.turn) {
             return Ok(Some(self.turn));
         }

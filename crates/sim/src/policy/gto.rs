@@ -1,6 +1,6 @@
 //! The greedy-then-oldest policy.
 
-use super::{Placed, Policy, ReplayError, View};
+use super::{Placed, Policy, PolicyError, View};
 use warpbound_core::base::WarpMask;
 
 /// The greedy-then-oldest policy: selects the warp that issued last while it is ready, or else the
@@ -31,7 +31,7 @@ impl Policy for Gto {
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let greedy = self.greedy & view.ready;
         let chosen = greedy.lowest().or_else(|| view.oldest(view.ready));
         if let Some(slot) = chosen {

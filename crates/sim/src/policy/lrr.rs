@@ -1,6 +1,6 @@
 //! The loose round robin policy.
 
-use super::{Policy, ReplayError, View, next_from};
+use super::{Policy, PolicyError, View, next_from};
 use warpbound_core::base::WarpMask;
 
 /// The loose round robin policy: selects the first ready warp after the one that issued last, in
@@ -25,7 +25,7 @@ impl Policy for Lrr {
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let chosen = next_from(view.ready, self.from);
         if let Some(slot) = chosen {
             self.from = slot + 1;

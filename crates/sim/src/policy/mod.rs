@@ -7,6 +7,8 @@
 //! separately for GTO and LRR, so that their decisions are inlined, and once for trait objects;
 //! [`PolicySetup`] selects the policy at run time.
 
+mod called;
+mod error;
 mod gsrr;
 mod gto;
 mod lrr;
@@ -18,12 +20,14 @@ mod schedule;
 mod srr;
 mod two_level;
 
+pub use called::{CalledPolicy, MakePolicy, define_policy};
+pub use error::{PolicyError, PolicyFault};
 pub use gsrr::Gsrr;
 pub use gto::Gto;
 pub use lrr::Lrr;
 pub use oldest::Oldest;
 pub use random::Random;
-pub use replay::{Replay, ReplayError, ReplayFault};
+pub use replay::Replay;
 pub use run_to_barrier::RunToBarrier;
 pub use schedule::Schedule;
 pub use srr::Srr;
@@ -135,8 +139,9 @@ pub trait Policy {
     /// another call after `None` returns `None` again.
     ///
     /// # Errors
-    /// Only [`Replay`] fails: when the decision of its file cannot be carried out.
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>>;
+    /// [`Replay`] fails when the decision of its file cannot be carried out, and so may a
+    /// [`CalledPolicy`]. No other policy fails.
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>>;
 
     /// Returns the warp of this set that comes first in the order of the policy; `None` if the
     /// policy has no fixed order. It is called only on machines with instruction buffers: when the
@@ -157,7 +162,7 @@ pub trait Policy {
     ///
     /// # Errors
     /// Returns the same errors as [`Policy::choose`].
-    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<PolicyError>> {
         let _ = block;
         Ok(())
     }
@@ -204,7 +209,7 @@ impl Policy for AnyPolicy<'_> {
     }
 
     #[inline(always)]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         of_any!(self, policy => policy.choose(view))
     }
 
@@ -216,7 +221,7 @@ impl Policy for AnyPolicy<'_> {
         of_any!(self, policy => policy.wake(view))
     }
 
-    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<PolicyError>> {
         of_any!(self, policy => policy.ended(block))
     }
 }
@@ -242,7 +247,7 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).placed(placed);
     }
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         (**self).choose(view)
     }
 
@@ -254,7 +259,7 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).wake(view)
     }
 
-    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<PolicyError>> {
         (**self).ended(block)
     }
 }
@@ -278,6 +283,7 @@ pub enum PolicySetup {
     RunToBarrier,
     Random(u64),
     Replay(Schedule),
+    Called(CalledPolicy),
 }
 
 impl PolicySetup {
@@ -299,6 +305,7 @@ impl PolicySetup {
             PolicyKind::RunToBarrier => Self::RunToBarrier,
             PolicyKind::Random(seed) => Self::Random(*seed),
             PolicyKind::Replay(file) => Self::Replay(Schedule::parse(&read(file)?)?),
+            PolicyKind::Called(name) => Self::Called(CalledPolicy::find(name)?),
         })
     }
 }
@@ -318,6 +325,7 @@ impl PolicySetup {
                 Self::RunToBarrier => Box::new(RunToBarrier::default()),
                 Self::Random(seed) => Box::new(Random::on_sub_core(*seed, sub_core)),
                 Self::Replay(schedule) => Box::new(Replay::on_sub_core(schedule, sub_cores, sub_core)),
+                Self::Called(called) => called.make(),
             })
         };
         (0..sub_cores.count()).map(on).collect()
@@ -335,6 +343,7 @@ impl PolicySetup {
             Self::RunToBarrier => PolicyKind::RunToBarrier,
             Self::Random(seed) => PolicyKind::Random(*seed),
             Self::Replay(schedule) => PolicyKind::Replay(schedule.file().to_owned()),
+            Self::Called(called) => PolicyKind::Called(called.name().to_owned()),
         }
     }
 }

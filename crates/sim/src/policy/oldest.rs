@@ -1,6 +1,6 @@
 //! The oldest-first policy.
 
-use super::{Policy, ReplayError, View};
+use super::{Policy, PolicyError, View};
 use warpbound_core::base::WarpMask;
 
 /// The oldest-first policy: selects the oldest ready warp; age is launch order of the block, then
@@ -20,7 +20,7 @@ impl Policy for Oldest {
     fn restart(&mut self) {}
 
     #[inline]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         Ok(view.oldest(view.ready))
     }
 

@@ -3,7 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Policy, ReplayError, View};
+use super::{Policy, PolicyError, View};
 
 /// A policy that draws a ready warp from ChaCha8. Each decision takes one 32-bit draw, even if only
 /// one warp is ready; of n ready warps, ordered by slot, it selects that with index `draw * n /
@@ -48,7 +48,7 @@ impl Policy for Random {
         self.rng = stream(self.seed, self.sub_core);
     }
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let count = u64::from(view.ready.count());
         if count == 0 {
             return Ok(None);

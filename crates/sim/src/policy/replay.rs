@@ -1,12 +1,10 @@
 //! The replay policy, whose decisions are read from a file.
 
-use std::fmt;
-
+use super::error::{PolicyError, PolicyFault};
 use super::schedule::Decision;
 use super::{Placed, Policy, Schedule, View};
 use crate::SLOTS;
 use warpbound_core::base::{BlockId, Cycle, WarpId, WarpMask};
-use warpbound_core::diag::Diagnostic;
 use warpbound_core::machine::SubCores;
 
 /// A policy that issues exactly as a [`Schedule`] says. It is as work conserving as the schedule
@@ -24,96 +22,6 @@ struct Resident {
     placed: Placed,
     /// The index of the next decision for this sub-core in the block's section.
     next: usize,
-}
-
-/// A decision that cannot be carried out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReplayError {
-    /// The replay file.
-    pub file: String,
-    /// The line of the decision, or the last one of the block; 0 if there is none.
-    pub line: u32,
-    /// The block.
-    pub block: BlockId,
-    /// The cycle, counted from the start of the block.
-    pub cycle: Cycle,
-    /// What is wrong.
-    pub fault: ReplayFault,
-    /// The warps of the block that could issue in this cycle.
-    pub ready: Vec<WarpId>,
-}
-
-/// What is wrong with a decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReplayFault {
-    /// The block has no such warp.
-    NoSuchWarp(WarpId),
-    /// The warp has no instruction left.
-    Finished(WarpId),
-    /// The warp waits at a barrier.
-    AtBarrier(WarpId),
-    /// The warp waits for a register or, on machines with a pipeline, for room in the queue of its
-    /// unit or for its fetch.
-    WaitsForRegister(WarpId),
-    /// Another warp of the sub-core issues in the same cycle.
-    SlotTaken(WarpId),
-    /// These warps have instructions left after the block's last line.
-    EndsEarly(Vec<WarpId>),
-    /// The block has ended, but its section has a further decision.
-    GoesOn,
-}
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "block {}, cycle {}: ", self.block.get(), self.cycle)?;
-        match &self.fault {
-            ReplayFault::NoSuchWarp(warp) => write!(f, "the block has no warp {}", warp.get())?,
-            ReplayFault::Finished(warp) => write!(f, "warp {} is not ready: it has finished", warp.get())?,
-            ReplayFault::AtBarrier(warp) => {
-                write!(f, "warp {} is not ready: it waits at a barrier", warp.get())?;
-            }
-            ReplayFault::WaitsForRegister(warp) => {
-                write!(
-                    f,
-                    "warp {} is not ready: it waits for a register or, with a pipeline, for its unit or its fetch",
-                    warp.get()
-                )?;
-            }
-            ReplayFault::SlotTaken(warp) => {
-                write!(
-                    f,
-                    "warp {} cannot issue: another warp of its sub-core issues in this cycle",
-                    warp.get()
-                )?;
-            }
-            ReplayFault::EndsEarly(left) => {
-                write!(f, "the schedule ends, but instructions are left in {}", list(left))?;
-            }
-            ReplayFault::GoesOn => f.write_str("the block has ended, but the schedule goes on")?,
-        }
-        match self.ready.as_slice() {
-            [] => f.write_str("; no warp is ready"),
-            ready => write!(f, "; ready: {}", list(ready)),
-        }
-    }
-}
-
-impl std::error::Error for ReplayError {}
-
-impl ReplayError {
-    /// Returns the error as a diagnostic with its location.
-    pub fn diagnostic(&self) -> Diagnostic {
-        let mut diagnostic = Diagnostic::general(self.file.clone(), self.to_string())
-            .hint("a schedule replays only the kernel and machine it was made with");
-        diagnostic.line = self.line;
-        diagnostic.column = u32::from(self.line > 0);
-        diagnostic
-    }
-}
-
-fn list(warps: &[WarpId]) -> String {
-    let names: Vec<String> = warps.iter().map(|warp| format!("warp {}", warp.get())).collect();
-    names.join(", ")
 }
 
 impl<'a> Replay<'a> {
@@ -143,11 +51,11 @@ impl<'a> Replay<'a> {
         resident: &Resident,
         now: Cycle,
         ready: WarpMask,
-        fault: ReplayFault,
-    ) -> Box<ReplayError> {
+        fault: PolicyFault,
+    ) -> Box<PolicyError> {
         let section = self.schedule.section(resident.placed.block);
         let line = section.get(resident.next).or(section.last()).map_or(0, |decision| decision.line);
-        Box::new(ReplayError {
+        Box::new(PolicyError {
             file: self.schedule.file().to_owned(),
             line,
             block: resident.placed.block,
@@ -184,7 +92,7 @@ impl Policy for Replay<'_> {
         self.residents.push(Resident { placed: *placed, next });
     }
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let mut chosen = None;
         for (index, resident) in self.residents.iter().enumerate() {
             let Some(due) = self.due(resident) else {
@@ -193,7 +101,7 @@ impl Policy for Replay<'_> {
                 if left.is_empty() {
                     continue;
                 }
-                return Err(self.error(resident, view.now, view.ready, ReplayFault::EndsEarly(left)));
+                return Err(self.error(resident, view.now, view.ready, PolicyFault::EndsEarly(left)));
             };
             if due != view.now {
                 continue;
@@ -201,15 +109,15 @@ impl Policy for Replay<'_> {
             let warp = self.schedule.section(resident.placed.block)[resident.next].warp;
             let slot = resident.placed.first_slot + warp.index();
             let fault = if slot >= SLOTS || !resident.placed.slots.has(slot) {
-                ReplayFault::NoSuchWarp(warp)
+                PolicyFault::NoSuchWarp(warp)
             } else if !view.live.has(slot) {
-                ReplayFault::Finished(warp)
+                PolicyFault::Finished(warp)
             } else if view.at_barrier.has(slot) {
-                ReplayFault::AtBarrier(warp)
+                PolicyFault::AtBarrier(warp)
             } else if !view.ready.has(slot) {
-                ReplayFault::WaitsForRegister(warp)
+                PolicyFault::WaitsForRegister(warp)
             } else if chosen.is_some() {
-                ReplayFault::SlotTaken(warp)
+                PolicyFault::SlotTaken(warp)
             } else {
                 chosen = Some((index, slot));
                 continue;
@@ -223,7 +131,7 @@ impl Policy for Replay<'_> {
         let resident = &self.residents[index];
         if self.due(resident) == Some(view.now) {
             let warp = self.schedule.section(resident.placed.block)[next].warp;
-            return Err(self.error(resident, view.now, view.ready, ReplayFault::SlotTaken(warp)));
+            return Err(self.error(resident, view.now, view.ready, PolicyFault::SlotTaken(warp)));
         }
         Ok(Some(slot))
     }
@@ -233,13 +141,13 @@ impl Policy for Replay<'_> {
         due.filter(|&cycle| cycle > view.now).min().unwrap_or(Cycle::NEVER)
     }
 
-    fn ended(&mut self, block: BlockId) -> Result<(), Box<ReplayError>> {
+    fn ended(&mut self, block: BlockId) -> Result<(), Box<PolicyError>> {
         let Some(index) = self.residents.iter().position(|resident| resident.placed.block == block) else {
             return Ok(());
         };
         let resident = self.residents.remove(index);
         match self.due(&resident) {
-            Some(due) => Err(self.error(&resident, due, WarpMask::empty(), ReplayFault::GoesOn)),
+            Some(due) => Err(self.error(&resident, due, WarpMask::empty(), PolicyFault::GoesOn)),
             None => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! A policy under which one warp runs to its end or to a barrier.
 
-use super::{Placed, Policy, ReplayError, View};
+use super::{Placed, Policy, PolicyError, View};
 
 /// A policy that selects an elected warp until it has finished or waits at a barrier; then it
 /// elects the oldest warp that has done neither.
@@ -30,7 +30,7 @@ impl Policy for RunToBarrier {
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let in_turn = view.in_turn();
         self.elected = self.elected.filter(|&slot| in_turn.has(slot)).or_else(|| view.oldest(in_turn));
         Ok(self.elected.filter(|&slot| view.ready.has(slot)))

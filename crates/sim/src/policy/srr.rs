@@ -1,6 +1,6 @@
 //! The strict round robin policy.
 
-use super::{Policy, ReplayError, View, next_from};
+use super::{Policy, PolicyError, View, next_from};
 
 /// The strict round robin policy: selects the warp that has the turn, at first the warp in slot 0.
 /// The turn stays until the warp issues and then passes to the next slot. Warps that have finished
@@ -21,7 +21,7 @@ impl Policy for Srr {
     }
 
     #[inline]
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let Some(turn) = next_from(view.in_turn(), self.turn) else {
             return Ok(None);
         };

@@ -1,6 +1,6 @@
 //! The two-level policy: a small active set, and a queue of pending warps.
 
-use super::{Placed, Policy, ReplayError, View, next_from};
+use super::{Placed, Policy, PolicyError, View, next_from};
 use crate::SLOTS;
 use warpbound_core::base::{Cycle, WarpMask};
 
@@ -102,7 +102,7 @@ impl Policy for TwoLevel {
         placed.slots.slots().for_each(|slot| self.pending.push(slot));
     }
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         self.active &= view.live;
         self.pending.remove_all(|slot| !view.live.has(slot));
         for slot in self.active.slots() {

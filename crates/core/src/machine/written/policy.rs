@@ -36,6 +36,9 @@ pub enum PolicyKind {
     Random(u64),
     /// The decisions that are read from this file.
     Replay(String),
+    /// A policy that the program which uses this library defines by this name.
+    #[cfg_attr(test, schemars(skip))]
+    Called(String),
 }
 
 impl PolicyKind {
@@ -52,12 +55,12 @@ impl PolicyKind {
     /// Returns whether the policy is work-conserving: if some warp is ready, some instruction
     /// issues.
     ///
-    /// `None` means that it depends on the content of a file.
+    /// `None` means that it depends on the content of a file, or on a program.
     pub fn work_conserving(&self) -> Option<bool> {
         match self {
             Self::Gto | Self::Lrr | Self::Oldest | Self::Random(_) => Some(true),
             Self::Srr | Self::Gsrr | Self::TwoLevel | Self::RunToBarrier => Some(false),
-            Self::Replay(_) => None,
+            Self::Replay(_) | Self::Called(_) => None,
         }
     }
 }
@@ -74,6 +77,7 @@ impl fmt::Display for PolicyKind {
             Self::RunToBarrier => f.write_str("run-to-barrier"),
             Self::Random(seed) => write!(f, "random:{seed}"),
             Self::Replay(file) => write!(f, "replay:{file}"),
+            Self::Called(name) => write!(f, "called:{name}"),
         }
     }
 }
@@ -121,6 +125,7 @@ impl FromStr for PolicyKind {
         match (plain(name).as_str(), argument) {
             ("random", Some(seed)) => seed.parse().map(Self::Random).map_err(|_| unknown()),
             ("replay", Some(file)) if !file.is_empty() => Ok(Self::Replay(file.to_owned())),
+            ("called", Some(name)) if !name.is_empty() => Ok(Self::Called(name.to_owned())),
             (name, None) => {
                 Self::NAMED.into_iter().find(|kind| plain(&kind.to_string()) == name).ok_or_else(unknown)
             }

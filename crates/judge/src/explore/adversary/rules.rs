@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use warpbound_core::base::WarpMask;
 use warpbound_sim::SLOTS;
-use warpbound_sim::policy::{Policy, ReplayError, View};
+use warpbound_sim::policy::{Policy, PolicyError, View};
 
 /// The preference of a rule among ready warps. Among equal warps, the first one in circular order
 /// after the warp that issued last is chosen.
@@ -188,7 +188,7 @@ impl Policy for Follower<'_> {
 
     fn restart(&mut self) {}
 
-    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<ReplayError>> {
+    fn choose(&mut self, view: &View) -> Result<Option<usize>, Box<PolicyError>> {
         let now = view.now.get();
         let chosen = match self.plan {
             Plan::Keys(keys) => self.by_keys(keys, view.ready),

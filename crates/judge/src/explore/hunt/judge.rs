@@ -242,7 +242,7 @@ pub enum Witness {
 
 /// Returns whether a policy can be hunted, which requires that its name is sufficient to create it.
 pub fn is_huntable(kind: &PolicyKind) -> bool {
-    !matches!(kind, PolicyKind::Replay(_))
+    !matches!(kind, PolicyKind::Replay(_) | PolicyKind::Called(_))
 }
 
 /// Records the issues of a run.

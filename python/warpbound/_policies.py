@@ -1,0 +1,71 @@
+"""Policies: names, schedules, and classes of the caller."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Optional, Protocol, Union
+
+from . import _native
+from ._errors import Error
+from ._native import View
+
+
+class ChoosesWarps(Protocol):
+    """A policy that is written in Python; it is slow, since it is called for every issue.
+
+    It may have three more methods: `restart()`; `placed(block, slots, cycle)`, which is called when a
+    block becomes resident; and `ended(block)`.
+    """
+
+    def choose(self, view: View) -> Optional[int]:
+        """Returns one of `view.ready`, or `None` to let the cycle pass. It is called in every cycle
+        in which a warp is ready."""
+
+
+class Schedule:
+    """The recorded schedule of a run, which is replayed without calling Python."""
+
+    def __init__(self, path: Path, folder: Any = None) -> None:
+        self.path = path
+        """The file with the schedule."""
+        self._folder = folder
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the schedule to a file, for `--policy replay:FILE` on the command line."""
+        Path(path).write_bytes(self.path.read_bytes())
+
+    def __repr__(self) -> str:
+        return f"<Schedule {self.path}>"
+
+
+Policy = Union[str, Schedule, "type[ChoosesWarps]", Callable[[], ChoosesWarps]]
+"""A policy: its name, a schedule, or a class with `choose(view)`, of which each sub-core gets an
+object of its own."""
+
+# the classes that were passed, by the names that they have in results
+_known: dict[str, Any] = {}
+
+
+def name_of(policy: Any) -> str:
+    """Returns a policy as the option `--policy` has it."""
+    if isinstance(policy, str):
+        return policy
+    if isinstance(policy, Schedule):
+        return f"replay:{policy.path}"
+    if not callable(policy):
+        raise Error.of(
+            f"a {type(policy).__name__} is no policy",
+            hint="a name, a schedule, or a class with the method choose(view); not an object of it",
+            place="policy",
+        )
+    base = "".join(c if c.isalnum() or c in "_-" else "_" for c in getattr(policy, "__name__", "policy"))
+    name, number = base, 1
+    while _known.get(name, policy) is not policy:
+        number += 1
+        name = f"{base}-{number}"
+    if name not in _known:
+        _known[name] = policy
+        _native.define_policy(name, policy)
+    return f"called:{name}"

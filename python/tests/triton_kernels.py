@@ -66,6 +66,22 @@ def matmul(
 
 
 @triton.jit
+def matmul_descriptors(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    """C = A B by programs that each compute every n-th tile, with tensor descriptors, which check the
+    bounds of the matrices."""
+    left = tl.make_tensor_descriptor(a, [m, k], [k, 1], [M, K])
+    right = tl.make_tensor_descriptor(b, [k, n], [n, 1], [K, N])
+    target = tl.make_tensor_descriptor(c, [m, n], [n, 1], [M, N])
+    across = tl.cdiv(n, N)
+    for tile in range(tl.program_id(0), tl.cdiv(m, M) * across, tl.num_programs(0)):
+        row, column = tile // across * M, tile % across * N
+        sums = tl.zeros((M, N), tl.float32)
+        for done in range(0, k, K):
+            sums = tl.dot(left.load([row, done]), right.load([done, column]), sums)
+        target.store([row, column], sums.to(c.dtype.element_ty))
+
+
+@triton.jit
 def dropout(source, result, count, probability, seed, WIDTH: tl.constexpr):
     """Sets elements to zero with a probability, and scales the others. The seed decides which."""
     at = tl.program_id(0) * WIDTH + tl.arange(0, WIDTH)

@@ -43,7 +43,7 @@ from ._machines import Machine, machine
 from ._native import View
 from ._policies import ChoosesWarps, Schedule
 from ._record import Record, Rows
-from ._results import Check, Graph, Run
+from ._results import Check, Graph, Run, Why
 from ._sweeps import Sweep, load_sweep, sweep
 
 __version__ = _native.version
@@ -68,6 +68,7 @@ __all__ = [
     "Schedule",
     "Sweep",
     "View",
+    "Why",
     "bounds",
     "cfg",
     "check",

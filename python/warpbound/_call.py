@@ -8,10 +8,11 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Union
 
 from . import _native
-from ._errors import Error, Interrupted, Problem, of_json, of_python
+from ._errors import Error, Interrupted, Problem, of_json, of_python, without_folders
 
 Value = Union[None, bool, int, float, str, "os.PathLike[str]"]
 Option = Union[Value, Sequence[Value]]
@@ -54,7 +55,7 @@ def text(command: str, *arguments: str, **options: Option) -> str:
     """Runs a command and returns the text that it prints."""
     code, out, err = _run([command, *words(options), "--", *arguments])
     if code in (0, 3):
-        return out
+        return without_folders(out)
     raise Error([Problem(of_python(err.strip().removeprefix("error: ") or f"`{command}` failed"))])
 
 
@@ -120,20 +121,36 @@ def _run(line: list[str]) -> tuple[int, str, str]:
 
 
 class _Bar:
-    """The progress bar of a command, if tqdm is there."""
+    """The progress bar of a command, if tqdm is there and somebody can see it."""
+
+    # seconds between two updates
+    _PAUSE = 0.25
 
     def __init__(self) -> None:
+        self._bar: Any = None
+        self._shown = 0.0
         try:
-            from tqdm.auto import tqdm
+            # a file, or a notebook without widgets, would keep every state of the bar
+            if sys.stderr.isatty():
+                from tqdm import tqdm
+            elif "ipykernel" in sys.modules and find_spec("ipywidgets"):
+                from tqdm.notebook import tqdm
+            else:
+                return
         except ImportError:
-            self._bar: Any = None
-        else:
-            self._bar = tqdm(leave=False)
+            return
+        self._bar = tqdm(leave=False)
 
     def show(self, what: str, done: int, steps: int | None, unit: str) -> None:
-        if self._bar is None:
+        now = time.monotonic()
+        if self._bar is None or now - self._shown < self._PAUSE:
             return
-        self._bar.desc, self._bar.unit, self._bar.total = what, f" {unit}", steps
+        self._shown = now
+        if self._bar.desc != what:
+            # another stage counts from 0
+            self._bar.reset(total=steps)
+            self._bar.unit = f" {unit}"
+            self._bar.set_description(what, refresh=False)
         self._bar.n = done
         self._bar.refresh()
 

@@ -15,7 +15,7 @@ from ._launches import Launch
 from ._machines import Machine, Setting, options_of
 from ._policies import Policy, name_of
 from ._record import Rows
-from ._results import Check, Graph, Prepared, Run
+from ._results import Check, Graph, Prepared, Run, Why
 from .records import cfg as _cfg
 from .records import compare as _compare
 from .records import diff as _diff
@@ -26,7 +26,6 @@ from .records import list as _list
 from .records import pwcet as _pwcet
 from .records import static as _static
 from .records import wcet as _wcet
-from .records import why as _why
 
 Runnable = Union[str, "os.PathLike[str]", Launch, KernelFile]
 """What can be run: a [`Launch`], a [`KernelFile`], a path, or the name of an embedded kernel."""
@@ -199,9 +198,10 @@ def diff(a: Run | str, b: Run | str) -> _diff.DiffResult:
     return _diff.DiffResult(_first(_call.answer("diff", _words(a), _words(b))))
 
 
-def why(a: Run | str, b: Run | str) -> _why.WhyResult:
+def why(a: Run | str, b: Run | str) -> Why:
     """Explains why one run takes longer than another; see [`diff`]."""
-    return _why.WhyResult(_first(_call.answer("why", _words(a), _words(b))))
+    runs = (_words(a), _words(b))
+    return Why(_first(_call.answer("why", *runs)), runs)
 
 
 def inspect(file: str | os.PathLike[str], **options: Option) -> _inspect.InspectResult:

@@ -100,6 +100,10 @@ _FOLDER = re.compile(r"(?:/[^\s/:`]+)*/warpbound-[a-z0-9_]{8}/")
 
 
 def of_python(text: str) -> str:
-    """Returns a message with the names of keyword arguments instead of those of options, and without
-    temporary folders."""
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), _FOLDER.sub("", text))
+    """Returns a message with the names of keyword arguments instead of those of options."""
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), without_folders(text))
+
+
+def without_folders(text: str) -> str:
+    """Returns a text without the names of temporary folders."""
+    return _FOLDER.sub("", text)

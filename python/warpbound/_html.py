@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 # rows of a table that are shown; a longer one says how many there are
-_MOST = 60
+_MOST = 25
 
 _STYLE = (
     "border-collapse:collapse;font-size:13px;margin:6px 0"
@@ -30,7 +30,10 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], total: int | No
 
 def of_record(data: Mapping[str, Any], title: str) -> str:
     """Returns the fields of a record as a table."""
-    return f"<b>{escape(title)}</b>" + table(["field", "value"], [(name, _summary(value)) for name, value in data.items()])
+    rows = [(name, _cell(_summary(value))) for name, value in data.items()]
+    # numbers stand beside their names, since the column has words, too
+    body = "".join(f'<tr><td style="{_CELL};text-align:left">{escape(name)}</td><td style="{_CELL};text-align:left">{value}</td></tr>' for name, value in rows)
+    return f'<b>{escape(title)}</b><table style="{_STYLE}">{body}</table>'
 
 
 def of_rows(rows: Sequence[Any]) -> str:

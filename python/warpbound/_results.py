@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _call, _html
 from ._call import Option
 from ._policies import Schedule
-from .records import cfg as _cfg, check as _check, run as _run
+from .records import cfg as _cfg, check as _check, run as _run, why as _why
 
 if TYPE_CHECKING:
     from ._kernels import Folder
@@ -117,3 +117,17 @@ class Graph(_cfg.CfgResult):
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+
+class Why(_why.WhyResult):
+    """Why one run takes longer than another."""
+
+    def __init__(self, data: Mapping[str, Any], runs: tuple[str, str]) -> None:
+        super().__init__(data)
+        self._runs = runs
+
+    def __str__(self) -> str:
+        return _call.text("why", *self._runs).rstrip()
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="white-space:pre-wrap">{escape(str(self))}</pre>'

@@ -90,7 +90,7 @@ class Sweep:
         names = list(self.rows[0]) if self.rows else []
         columns = [name for name in names if name in shown or name in self._settings(names)]
         columns = [name for name in columns if any(row.get(name) not in (None, "") for row in self.rows)]
-        return _html.table(columns, [[row.get(c) for c in columns] for row in self.rows[:60]], len(self.rows))
+        return _html.table(columns, [[row.get(c) for c in columns] for row in self.rows[:25]], len(self.rows))
 
     def _settings(self, names: Sequence[str]) -> list[str]:
         return list(names[names.index("machine") + 1 : names.index("policy")]) if "policy" in names else []

@@ -198,7 +198,9 @@ def _parameters(source: str, entry: str) -> list[str] | None:
     return [name[1] if name else "" for name in names]
 
 
-_PLACE = re.compile(r"^(?P<file>[^\s()][^()\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<message>.*)$")
+_PLACE = re.compile(
+    r"^(?P<file>[^\s()][^()\n]*)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<message>.*)$"
+)
 
 
 def _problems(log: str, name: str, sources: Mapping[str, str]) -> list[Problem]:

@@ -21,14 +21,15 @@ from __future__ import annotations
 
 import enum
 import inspect
+import re
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from ._errors import Error
+from ._errors import Error, Problem
 from ._capture import capability, memory, sources
 from ._kernels import Kernel
 
@@ -63,11 +64,16 @@ class Captured:
         effect."""
         parts = shape if isinstance(shape, tuple) else (shape,)
         if not 2 <= len(parts) <= 4:
-            raise Error.of("a kernel of Numba needs a grid and a block", hint="write kernel[grid, block](...)")
+            raise Error.of(
+                "a launch needs the blocks and the threads per block",
+                hint="capture(kernel)[blocks, threads](..)",
+                place="capture",
+            )
         if len(parts) == 3 and parts[2]:
             raise Error.of(
                 f"{parts[2]!r} is at the place of the stream",
-                hint="as in Numba, shared memory is the fourth: kernel[grid, block, 0, bytes]",
+                hint="as in Numba, dynamic shared memory is the fourth: [blocks, threads, 0, bytes]",
+                place="capture",
             )
         grid, block, shared = parts[0], parts[1], parts[3] if len(parts) == 4 else 0
 
@@ -85,60 +91,85 @@ def _launch(captured: Captured, grid: Any, block: Any, shared: int, args: tuple[
     numba = _numba()
     function = getattr(captured.kernel, "py_func", captured.kernel)
     if not inspect.isfunction(function):
-        raise Error.of(f"{type(captured.kernel).__name__} is not a kernel of Numba", hint="give a function with @cuda.jit")
+        raise Error.of(
+            f"a {type(captured.kernel).__name__} is not a kernel of Numba",
+            hint="pass a function with @cuda.jit",
+            place="capture",
+        )
+    shown = function.__name__
     names = list(inspect.signature(function).parameters)
     if len(args) != len(names):
         raise Error.of(
-            f"`{function.__name__}` has {len(names)} parameters, but there are {len(args)} arguments",
-            hint=f"the parameters are {', '.join(names)}",
+            f"the kernel has {len(names)} parameters, {len(args)} arguments given",
+            hint=f"parameters: {', '.join(names)}",
+            place=shown,
         )
     declared = getattr(captured.kernel, "targetoptions", {})
     if declared.get("device"):
-        raise Error.of(f"`{function.__name__}` is a device function", hint="capture the kernel that calls it")
+        raise Error.of("this is a device function", hint="capture the kernel that calls it", place=shown)
     options = {name: declared[name] for name in _OPTIONS if declared.get(name) is not None} | captured.options
     if unknown := [name for name in options if name not in _OPTIONS]:
-        raise Error.of(f"`{unknown[0]}` is not an option of Numba", hint=f"the options are {', '.join(_OPTIONS)}")
+        raise Error.of(f"`{unknown[0]}` is not an option", hint=f"options: {', '.join(_OPTIONS)}", place="capture")
 
-    types = _types(numba, captured.signature, args, function.__name__)
+    types = _types(numba, captured.signature, args, shown)
     flat: list[tuple[str, Any]] = []
     for name, kind, value in zip(names, types, args):
         _flatten(numba, name, kind, value, flat)
-    major, minor = divmod(captured.capability, 10)
-    ptx, _ = numba.compile_ptx(function, types, cc=(major, minor), lineinfo=True, **options)
-    kernel = Kernel(ptx, file=f"{function.__name__}.ptx", names=[name for name, _ in flat], sources=sources(ptx))
+    ptx = _compile(numba, function, types, captured.capability, options)
+    kernel = Kernel(ptx, file=f"{shown}.ptx", names=[name for name, _ in flat], sources=sources(ptx))
     if len(kernel.parameters) != len(flat):
         raise Error.of(
-            f"`{function.__name__}` has {len(kernel.parameters)} parameters in PTX, but its arguments have "
-            f"{len(flat)} parts",
-            hint=f"this layout of numba-cuda {numba.version} is unknown",
+            f"the arguments have {len(flat)} parts, but PTX has {len(kernel.parameters)} parameters",
+            hint=f"how numba-cuda {numba.version} passes arguments is unknown",
+            place=shown,
         )
     return kernel[grid, block, shared](*(value for _, value in flat))
 
 
-def _types(numba: SimpleNamespace, signature: Any, args: tuple[Any, ...], kernel: str) -> tuple[Any, ...]:
+def _compile(
+    numba: SimpleNamespace, function: Any, types: tuple[Any, ...], arch: int, options: Mapping[str, Any]
+) -> str:
+    try:
+        ptx, _ = numba.compile_ptx(function, types, cc=divmod(arch, 10), lineinfo=True, **options)
+    except Exception as error:
+        # the passes of the compiler raise exceptions of many classes
+        text = str(error).strip() or type(error).__name__
+        problem = Problem(f"Numba does not compile this kernel for sm_{arch}: {text}", file=function.__name__)
+        code = function.__code__
+        # Numba writes paths relative to the working directory
+        for path, line in re.findall(r'(?:File "|\bat )([^"\n]+\.py)(?:", line | \()(\d+)', text):
+            if code.co_filename.endswith(path.lstrip("./")):
+                problem.file, problem.line = code.co_filename, int(line)
+        raise Error([problem]) from error
+    return str(ptx)
+
+
+def _types(numba: SimpleNamespace, signature: Any, args: tuple[Any, ...], shown: str) -> tuple[Any, ...]:
     if signature is None:
         return tuple(numba.typeof(arg) for arg in args)
     declared, _ = numba.normalize_signature(signature)
     if len(declared) != len(args):
-        raise Error.of(f"the signature of `{kernel}` has {len(declared)} types, but there are {len(args)} arguments")
+        raise Error.of(f"the signature has {len(declared)} types, {len(args)} arguments given", place=shown)
     return tuple(declared)
 
 
 def _flatten(numba: SimpleNamespace, name: str, kind: Any, value: Any, flat: list[tuple[str, Any]]) -> None:
     """Appends the parameters of PTX that an argument has. Numba passes the members of a structure
     as parameters of their own."""
-    types = numba.types
+    types, place = numba.types, f"argument `{name}`"
     if isinstance(kind, types.Array):
         array = numba.numpy.asarray(value)
         if array.ndim != kind.ndim or numba.from_dtype(array.dtype) != kind.dtype:
-            raise Error.of(f"`{name}` is an array of {array.dtype} with {array.ndim} axes, but the signature says {kind}")
+            raise Error.of(
+                f"the signature says {kind}", hint=f"given: {array.ndim} axes of {array.dtype}", place=place
+            )
         flat += [(f"{name}_meminfo", None), (f"{name}_parent", None)]
         flat += [(f"{name}_size", array.size), (f"{name}_itemsize", array.itemsize), (name, memory(name, array))]
         flat += [(f"{name}_shape_{axis}", length) for axis, length in enumerate(array.shape)]
         flat += [(f"{name}_strides_{axis}", stride) for axis, stride in enumerate(array.strides)]
     elif isinstance(kind, types.BaseTuple):
         if len(kind) != len(value):
-            raise Error.of(f"`{name}` has {len(value)} members, but the signature says {kind}")
+            raise Error.of(f"the signature says {kind}", hint=f"given: {len(value)} members", place=place)
         for index, (member, part) in enumerate(zip(kind, value)):
             _flatten(numba, f"{name}_{index}", member, part, flat)
     elif isinstance(kind, types.Record):
@@ -159,7 +190,7 @@ def _flatten(numba: SimpleNamespace, name: str, kind: Any, value: Any, flat: lis
     elif isinstance(kind, types.Integer):
         flat.append((name, int(value)))
     else:
-        raise Error.of(f"`{name}` has the type {kind}, which no kernel of Numba accepts")
+        raise Error.of(f"warpbound cannot pass a value of Numba's type {kind}", place=place)
 
 
 def _numba() -> SimpleNamespace:

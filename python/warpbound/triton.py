@@ -17,6 +17,7 @@ addresses, as grouped kernels read it.
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import warnings
@@ -114,7 +115,7 @@ def _launch(captured: Captured, grid: Any, args: tuple[Any, ...], constants: dic
         )
     passed = [argument.passed(parameter.kind) for argument, parameter in zip(remaining, kernel.parameters)]
     passed += [value for _, value in hidden[:extra]]
-    return kernel[shape, int(metadata.num_warps) * int(metadata.warp_size), int(metadata.shared)](*passed)
+    return kernel[shape, 32 * int(metadata.num_warps), int(metadata.shared)](*passed)
 
 
 def _undecorated(
@@ -181,11 +182,11 @@ def _compile(triton: SimpleNamespace, function: Any, found: Arguments, arch: int
         line = getattr(node, "lineno", None)
         # in another function, which this one calls, the place is unknown
         if line is not None and getattr(error, "src", None) == function.src:
+            lines, first = inspect.getsourcelines(function.fn)
             # Triton counts from the line with `def`
-            before = next((i for i, text in enumerate(function.raw_src) if re.match(r"\s*def\s", text)), 0)
+            before = next((i for i, text in enumerate(lines) if re.match(r"\s*def\s", text)), 0)
             problem.file = function.fn.__code__.co_filename
-            problem.line = function.starting_line_number + before + line - 1
-            problem.column = node.col_offset + 1
+            problem.line, problem.column = first + before + line - 1, node.col_offset + 1
         raise Error([problem]) from error
 
 
@@ -203,7 +204,11 @@ def _hidden(metadata: Any, blocks: int) -> list[tuple[str, Any]]:
 _NOT_SIMULATED = (
     (r"wgmma\.mma_async", r"wgmma\.", "matrix products of four warps (WGMMA) are not simulated"),
     (r"tcgen05\.mma", r"tcgen05\.", "tensor memory and its matrix products are not simulated"),
-    (r"cp\.(?:reduce\.)?async\.bulk\.tensor", r"cp\.async\.bulk\.|tensormap\.", "copies of tensors (TMA) are not simulated"),
+    (
+        r"cp\.(?:reduce\.)?async\.bulk\.tensor",
+        r"cp\.async\.bulk\.|tensormap\.",
+        "copies of tensors (TMA) are not simulated",
+    ),
     (r"mma\.[\w.:]+\.block_scale", r"mma\.[\w.:]+\.block_scale", "matrix products with scales are not simulated"),
 )
 
@@ -238,8 +243,9 @@ def _shape(grid: Any) -> tuple[int, ...]:
 
 
 def _triton() -> SimpleNamespace:
-    """Returns the names of Triton that are used here. They are exported names; only the attributes
-    of functions and decorators (`params`, `raw_src`, `fn`, `configs`, `values`) are undocumented."""
+    """Returns the names of Triton that are used here. They are exported names, and only the
+    attributes of functions and decorators (`params`, `src`, `fn`, `configs`, `values`) are
+    undocumented. All of them are in Triton 3.4 and in 3.9."""
     try:
         triton = import_module("triton")
     except ImportError as error:

@@ -14,7 +14,7 @@ type Ty = &'static str;
 fn bits(ty: Ty) -> usize {
     match ty {
         "s4" | "u4" => 4,
-        "s8" | "u8" => 8,
+        "s8" | "u8" | "e4m3" | "e5m2" => 8,
         "f16" | "bf16" => 16,
         "f64" => 64,
         _ => 32,
@@ -42,6 +42,8 @@ impl Numbers {
         };
         match ty {
             "f16" => float(10, 5, 15),
+            "e4m3" => float(3, 4, 7),
+            "e5m2" => float(2, 5, 15),
             "bf16" => float(7, 8, 127),
             // the lower bits of a tf32 are set but have no effect
             "tf32" | "f32" => float(23, 8, 127),
@@ -100,6 +102,9 @@ fn single(ty: Ty, bits: u64) -> f32 {
     match ty {
         "f16" => half_value(bits),
         "bf16" => f32::from_bits((bits as u32) << 16),
+        // the upper half of an f16, and a number with a shorter exponent
+        "e5m2" => half_value(bits << 8),
+        "e4m3" => half_value((bits & 0x80) << 8 | (bits & 0x7f) << 7) * 256.0,
         "tf32" => f32::from_bits(bits as u32 >> 13 << 13),
         _ => f32::from_bits(bits as u32),
     }
@@ -388,6 +393,34 @@ fn mma_of_halves_and_bfloat() {
         mma([16, 8, k], ["f16", "f16", "f16"], [a, b, (2, SUMS)], false);
         mma([16, 8, k], ["bf16", "bf16", "f32"], [a, b, (4, SUMS)], false);
     }
+}
+
+#[test]
+fn mma_of_eight_bit_floats() {
+    for (a, b) in [("e4m3", "e4m3"), ("e5m2", "e5m2"), ("e4m3", "e5m2"), ("e5m2", "e4m3")] {
+        for (c, sums) in [("f32", 4), ("f16", 2)] {
+            let tall: [Places; 2] = [
+                (2, |g, t, i| (if i < 4 { g } else { g + 8 }, t * 4 + (i & 3))),
+                (1, |g, t, i| (t * 4 + i, g)),
+            ];
+            mma([16, 8, 16], [a, b, c], [tall[0], tall[1], (sums, SUMS)], false);
+            let deep: [Places; 2] = [
+                (4, |g, t, i| {
+                    let row = if i < 4 || (8..12).contains(&i) { g } else { g + 8 };
+                    (row, t * 4 + (i & 3) + if i >= 8 { 16 } else { 0 })
+                }),
+                (2, |g, t, i| (t * 4 + (i & 3) + if i >= 4 { 16 } else { 0 }, g)),
+            ];
+            mma([16, 8, 32], [a, b, c], [deep[0], deep[1], (sums, SUMS)], false);
+        }
+    }
+    // the largest e4m3, 448, and its NaN
+    let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32";
+    assert_eq!(f32::from_bits(uniform(bytes, [0x7e7e_7e7e, 0x3838_3838, 0])), 32.0 * 448.0);
+    assert_eq!(uniform(bytes, [0x7f7f_7f7f, 0x3838_3838, 0]), 0x7fff_ffff);
+    // the smallest subnormal e5m2, 2^-16, times 1
+    let wide = "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32";
+    assert_eq!(f32::from_bits(uniform(wide, [0x0101_0101, 0x3c3c_3c3c, 0])), 32.0 * 2f32.powi(-16));
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Matrix instructions: products, and the requirements on a warp that executes one.
 
 use super::access;
-use super::arith::{double, matrix, single};
+use super::arith::{double, matrix, single, small};
 use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::path::Step;
-use warpbound_core::program::sem::{Fragment, Matrix, MatrixTy, Product, RegisterFragment};
+use warpbound_core::program::sem::{Fragment, Matrix, MatrixTy, Product, RegisterFragment, SmallTy};
 
 /// Executes a matrix instruction and returns its step.
 ///
@@ -52,7 +52,7 @@ fn multiply(warp: &mut Warp, product: &Product, enabled: LaneMask) {
     let Product { a, b, c, d, .. } = product;
     let shape = [d.cols, a.fragment.cols];
     match d.ty {
-        MatrixTy::F16 | MatrixTy::Bf16 | MatrixTy::Tf32 | MatrixTy::F32 => {
+        MatrixTy::F16 | MatrixTy::Bf16 | MatrixTy::Tf32 | MatrixTy::F32 | MatrixTy::E4m3 | MatrixTy::E5m2 => {
             let mut sums = gather(warp, c, single_of(c.fragment.ty));
             let (a, b) =
                 (gather(warp, a, single_of(a.fragment.ty)), gather(warp, b, single_of(b.fragment.ty)));
@@ -87,6 +87,9 @@ fn single_of(ty: MatrixTy) -> fn(u64) -> f32 {
         MatrixTy::F16 => matrix::from_half,
         MatrixTy::Bf16 => |bits| f32::from_bits((bits as u32) << 16),
         MatrixTy::Tf32 => |bits| f32::from_bits(bits as u32 & 0xffff_e000),
+        // all of their values are values of single precision
+        MatrixTy::E4m3 => |bits| small::decode(SmallTy::E4m3, bits) as f32,
+        MatrixTy::E5m2 => |bits| small::decode(SmallTy::E5m2, bits) as f32,
         _ => |bits| f32::from_bits(bits as u32),
     }
 }

@@ -541,6 +541,7 @@ fn pointee(accesses: &[&Access]) -> Pointee {
 }
 /// Returns the numeric type of the elements of a matrix; two 4-bit elements share a byte.
 fn matrix_element(ty: MatrixTy) -> Number {
+    // there is no number of 8 bits that is not an integer, so those are bytes
     let float = matches!(ty, MatrixTy::F16 | MatrixTy::Bf16 | MatrixTy::Tf32 | MatrixTy::F32 | MatrixTy::F64);
     let signed = matches!(ty, MatrixTy::S4 | MatrixTy::S8 | MatrixTy::S32);
     Number { bits: ty.bits().max(8) as u8, float, signed }

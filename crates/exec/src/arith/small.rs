@@ -78,7 +78,7 @@ fn encode(ty: SmallTy, value: f64, relu: bool) -> u64 {
 }
 
 /// Returns the value of these bits.
-fn decode(ty: SmallTy, bits: u64) -> f64 {
+pub(crate) fn decode(ty: SmallTy, bits: u64) -> f64 {
     let (exponent_bits, fraction_bits) = ty.shape();
     let (largest, nan) = limits(ty);
     let magnitude = bits & ((1 << (exponent_bits + fraction_bits)) - 1);

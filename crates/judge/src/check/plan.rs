@@ -52,9 +52,21 @@ pub(super) fn resident_blocks(plan: &Plan) -> Result<u32, Diagnostics> {
 
 /// Returns the number of blocks of a launch that an SM of a machine holds at a time.
 pub(super) fn resident_blocks_on(workload: &Workload, machine: &Machine) -> Result<u32, Diagnostics> {
-    let occupancy = machine.limits().occupancy(&workload.needs()).map_err(|error| {
+    let (limits, needs) = (machine.limits(), workload.needs());
+    let occupancy = limits.occupancy(&needs).map_err(|error| {
+        let requests =
+            needs.shared_bytes > limits.shared_bytes_per_block && needs.shared_bytes <= limits.shared_bytes;
+        let hint = if requests {
+            format!(
+                "a block gets more if the host requests it, up to the {} bytes of an SM: \
+                 --set limits.shared_bytes_per_block={}",
+                limits.shared_bytes, needs.shared_bytes
+            )
+        } else {
+            format!("choose a smaller block, or another machine than `{}`", machine.name())
+        };
         Diagnostic::general(workload.name.clone(), format!("block larger than the SM holds: {error}"))
-            .hint(format!("choose a smaller block, or another machine than `{}`", machine.name()))
+            .hint(hint)
     })?;
     Ok(occupancy.blocks.min(workload.blocks()))
 }

@@ -46,7 +46,7 @@ pub fn page(recording: &Recording, about: &About<'_>) -> Page {
         subtitle: format!(
             "under {}: makespan {} cycles, {}; {}",
             about.checked.policy,
-            about.checked.makespan.get(),
+            grouped(about.checked.makespan.get()),
             about.checked.verdict().name(),
             count(about.checked.launch_blocks as usize, "block")
         ),

@@ -39,6 +39,10 @@ pub enum MatrixTy {
     S8,
     U8,
     S32,
+    /// Four bits of exponent and three of fraction, without infinities.
+    E4m3,
+    /// Five bits of exponent and two of fraction.
+    E5m2,
 }
 
 impl MatrixTy {
@@ -46,7 +50,7 @@ impl MatrixTy {
     pub const fn bits(self) -> usize {
         match self {
             Self::S4 | Self::U4 => 4,
-            Self::S8 | Self::U8 => 8,
+            Self::S8 | Self::U8 | Self::E4m3 | Self::E5m2 => 8,
             Self::F16 | Self::Bf16 => 16,
             Self::Tf32 | Self::F32 | Self::S32 => 32,
             Self::F64 => 64,

@@ -6,7 +6,7 @@ use super::operand::{Cx, Fit};
 use super::{Lowered, Refusal, Res, convert, exactly, wrong_count};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
-use MatrixTy::{Bf16, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
+use MatrixTy::{Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
 use warpbound_core::base::RegId;
 use warpbound_core::isa::{Space, TypeKind};
 use warpbound_core::program::sem::{
@@ -36,9 +36,9 @@ const MMA: &Shapes = &[
     ([16, 8, 4], &[Tf32], "mma.m16n8k4"),
     ([16, 8, 8], &[F16, Bf16, Tf32], "mma.m16n8k8"),
     ([8, 8, 16], &[S8, U8], "mma.m8n8k16"),
-    ([16, 8, 16], &[F16, Bf16, S8, U8], "mma.m16n8k16"),
+    ([16, 8, 16], &[F16, Bf16, S8, U8, E4m3, E5m2], "mma.m16n8k16"),
     ([8, 8, 32], &[S4, U4], "mma.m8n8k32"),
-    ([16, 8, 32], &[S8, U8, S4, U4], "mma.m16n8k32"),
+    ([16, 8, 32], &[S8, U8, S4, U4, E4m3, E5m2], "mma.m16n8k32"),
     ([16, 8, 64], &[S4, U4], "mma.m16n8k64"),
     ([8, 8, 4], &[F64], "mma.m8n8k4"),
 ];
@@ -76,6 +76,8 @@ fn matrix_type(name: &str) -> Option<MatrixTy> {
         "s8" => S8,
         "u8" => U8,
         "s32" => S32,
+        "e4m3" => E4m3,
+        "e5m2" => E5m2,
         _ => return None,
     })
 }
@@ -110,7 +112,7 @@ fn layouts<const N: usize>(op: &mut Opcode<'_>) -> Res<[bool; N]> {
 fn unsupported(op: &Opcode<'_>) -> Refusal {
     Refusal::new(
         format!("`{}`: products of these types and this shape are not simulated", op.text),
-        "those of f16, bf16, tf32, s8, u8, s4, u4 with f16, f32 or s32 results are (not the m8n8k4 of \
+        "those of f16, bf16, tf32, e4m3, e5m2, s8, u8, s4, u4 with f16, f32 or s32 results are (not the m8n8k4 of \
          sm_70), and those of f64 in m8n8k4",
     )
 }
@@ -118,7 +120,7 @@ fn unsupported(op: &Opcode<'_>) -> Refusal {
 /// Returns whether factors of a type support this type of result.
 fn accumulates(factor: MatrixTy, sum: MatrixTy) -> bool {
     match factor {
-        F16 => matches!(sum, F16 | F32),
+        F16 | E4m3 | E5m2 => matches!(sum, F16 | F32),
         Bf16 | Tf32 => sum == F32,
         F64 => sum == F64,
         S4 | U4 | S8 | U8 => sum == S32,
@@ -126,13 +128,14 @@ fn accumulates(factor: MatrixTy, sum: MatrixTy) -> bool {
     }
 }
 
-fn signed_alike(a: MatrixTy, b: MatrixTy) -> bool {
-    a == b || matches!((a, b), (S8, U8) | (U8, S8) | (S4, U4) | (U4, S4))
+/// Returns whether the factors of a product may have these types.
+fn combine(a: MatrixTy, b: MatrixTy) -> bool {
+    a == b || matches!((a, b), (S8, U8) | (U8, S8) | (S4, U4) | (U4, S4) | (E4m3, E5m2) | (E5m2, E4m3))
 }
 
 fn kind(factor: MatrixTy) -> TypeKind {
     match factor {
-        F16 | Bf16 => TypeKind::F16,
+        F16 | Bf16 | E4m3 | E5m2 => TypeKind::F16,
         F32 | Tf32 => TypeKind::F32,
         F64 => TypeKind::F64,
         S4 | U4 | S8 | U8 | S32 => TypeKind::Int,
@@ -207,7 +210,7 @@ fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand], wmma
     // Only `wmma` supports different types of addend and result, and both layouts for factors of at
     // least 8 bits.
     let fixed_layout = !wmma || a.bits() < 8;
-    if !signed_alike(a, b)
+    if !combine(a, b)
         || !accumulates(a, c)
         || !accumulates(a, d)
         || !wmma && c != d

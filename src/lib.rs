@@ -187,6 +187,10 @@
 //! has no command line, no reports and no hybrid analysis. It then does not depend on a parser of
 //! arguments, libraries for fonts or a solver of linear programs.
 //!
+//! `python/` is the native part of the package for Python and a workspace member of its own, which
+//! only `scripts/check-python.sh` builds. It calls commands through [`cli::Call`] and defines policies
+//! through [`sim::policy::define_policy`].
+//!
 //! Within a crate, the modules of a folder (its files, and its subfolders as a whole) use each
 //! other without a cycle. It does not matter by which path or re-export a module uses another one.
 //! A `mod.rs` may use its children, and they may use what it defines itself. An item that it only
@@ -201,7 +205,7 @@
 //! |---|---|
 //! | the exact rules of issue, dispatch and write-back | [`model`] |
 //! | papers and other sources | [`model::bibliography`] |
-//! | scheduling policies | `crates/sim/src/policy/`, one file each |
+//! | scheduling policies; those of a calling program | `crates/sim/src/policy/`, one file each; `crates/sim/src/policy/called.rs` |
 //! | the engine of the paper model; the machines that it accepts | `crates/sim/src/paper/`; [`sim::PaperMachine`] |
 //! | placement, barriers and ends of blocks, for both engines | `crates/sim/src/blocks/` |
 //! | the reason why an issue slot is idle | [`trace::StallReason`], `crates/sim/src/idle.rs` |
@@ -284,6 +288,8 @@
 //! | JSON Schemas, made from the types; validation of outputs against them | `schemas/`, `crates/report/src/schemas.rs`; `crates/report/src/schema_files.rs`, `crates/report/src/validator.rs` |
 //! | explanations of terms, which are tables of the book; the page of settings, which is made from comments | `crates/report/src/terms.rs`, `crates/report/src/book.rs`; `crates/core/src/machine/tests/documented.rs` |
 //! | examples and exit codes in help and manual; completion in shells | `crates/cli/src/examples.rs`; `crates/cli/src/completion.rs` |
+//! | commands that another program calls; the place that a command prints to | `crates/cli/src/called.rs`; `crates/cli/src/printer.rs` |
+//! | the package for Python: commands, launches with arrays, results; captures of compilers | `python/src/`, `python/warpbound/`; `python/warpbound/cuda.py`, `triton.py` and `numba.py` beside it |
 //! | traces of a run as files | `crates/trace/src/trace/csv.rs`, `crates/trace/src/trace/kanata.rs`, `crates/trace/src/trace/perfetto/` |
 //! | counters of the memory in a trace | `crates/sim/src/pipeline/samples.rs` |
 //! | the timeline of a run | `crates/report/src/timeline/`, with scripts in `crates/report/src/timeline/assets/` |

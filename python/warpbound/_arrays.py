@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._errors import Error
+from ._errors import Error, shown
 
 _ELEMENTS = {
     "?": "U8", "b": "I8", "B": "U8", "c": "U8", "h": "I16", "H": "U16", "e": "F16", "f": "F32", "d": "F64",
 }  # fmt: skip
+# characters of the name of a parameter; compilers make names of thousands
+_LONGEST_NAME = 100
 _INTEGERS = {"i", "I", "l", "L", "q", "Q", "n", "N"}
 
 
@@ -67,7 +69,7 @@ def is_array(value: Any) -> bool:
         return True
     try:
         memoryview(value)
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return False
     return True
 
@@ -93,12 +95,38 @@ def array(value: Any, name: str) -> Array:
             hint="pass a copy (numpy.ascontiguousarray), or the whole array with its strides as arguments",
             place=f"argument `{name}`",
         )
+    if view.format[:1] in (">", "!") and view.itemsize > 1:
+        raise Error.of(
+            "the array has the byte order of other machines",
+            hint="pass a copy: a.astype(a.dtype.newbyteorder('='))",
+            place=f"argument `{name}`",
+        )
     if not view.c_contiguous:
         # the bytes in the order of memory: Fortran's
-        view = memoryview(host.T) if hasattr(host, "T") else view
+        view = _transposed(host, name)
     interface = getattr(host, "__array_interface__", None)
-    address = interface["data"][0] if isinstance(interface, dict) and interface.get("data") else None
+    address = interface["data"][0] if isinstance(interface, dict) and interface.get("data") else _address(view)
     return Array(value, view, not view.readonly, address)
+
+
+def _transposed(host: Any, name: str) -> memoryview:
+    if not hasattr(host, "T"):
+        try:
+            import numpy
+        except ImportError:
+            raise Error.of("an array in Fortran's order needs numpy", hint="pip install numpy", place=f"argument `{name}`") from None
+        host = numpy.asarray(host)
+    return memoryview(host.T)
+
+
+def _address(view: memoryview) -> int | None:
+    """Returns the address of a buffer that does not tell it."""
+    if view.readonly or not view.nbytes:
+        # it could be found, but what is read-only and a part of another array is rare
+        return None
+    import ctypes
+
+    return ctypes.addressof(ctypes.c_char.from_buffer(view))
 
 
 def _elements(view: memoryview) -> tuple[str, int]:
@@ -160,9 +188,17 @@ def _as_bytes(host: Any, value: Any, name: str) -> memoryview:
 
 def names_of(parameters: int, given: Sequence[str] | None) -> list[str]:
     """Returns one name for each parameter that is an identifier and occurs once."""
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        if given is not None:
+            raise Error.of(f"{shown(given)} is no list of names", place="names")
+        given = []
     names: list[str] = []
     for index in range(parameters):
-        wanted = given[index] if given is not None and index < len(given) else f"arg{index}"
-        name = wanted if wanted.isidentifier() and wanted.isascii() else f"arg{index}"
-        names.append(name if name not in names else f"arg{index}")
+        wanted = given[index] if index < len(given) else ""
+        # files are called by these names, too
+        fits = wanted.isidentifier() and wanted.isascii() and len(wanted) <= _LONGEST_NAME
+        name = wanted if fits else f"arg{index}"
+        while name in names:
+            name = f"arg{index}" if name == wanted and wanted != f"arg{index}" else f"{name}_"
+        names.append(name)
     return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -12,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any, Union
 
 from . import _native
-from ._errors import Error, Interrupted, Problem, of_json, of_python, without_folders
+from ._errors import Error, Interrupted, Problem, of_json, of_python, of_text, shown, without_folders
 
 Value = Union[None, bool, int, float, str, "os.PathLike[str]"]
 Option = Union[Value, Sequence[Value]]
@@ -42,13 +43,41 @@ def words(options: Mapping[str, Option]) -> list[str]:
     found: list[str] = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
-        values = [value] if isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable) else value
-        for one in values:
+        for one in values_of(value):
             if one is None or one is False:
                 continue
             # one word, so that a value may begin with a dash
-            found.append(option if one is True else f"{option}={os.fspath(one) if isinstance(one, os.PathLike) else one}")
+            found.append(option if one is True else f"{option}={written(one, name)}")
     return found
+
+
+def values_of(value: Any) -> list[Any]:
+    """Returns the values of an option."""
+    if isinstance(value, (str, bytes, os.PathLike, Mapping)) or not isinstance(value, Iterable):
+        return [_plain(value)]
+    try:
+        return [_plain(one) for one in value]
+    except TypeError:
+        # an array of numpy without a dimension
+        return [_plain(value)]
+
+
+def _plain(value: Any) -> Any:
+    """Returns a scalar of numpy as one of Python."""
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
+def written(value: Any, place: str) -> str:
+    """Returns the value of an option as text; `place` is the option in messages."""
+    try:
+        if isinstance(value, os.PathLike):
+            return os.fsdecode(value)
+        if isinstance(value, (str, int, float)):
+            return str(value)
+    except ValueError:
+        # an integer with thousands of digits
+        raise Error.of("the number is too large", place=place) from None
+    raise Error.of(f"{shown(value)} is no number, text or path", place=place)
 
 
 def text(command: str, *arguments: str, **options: Option) -> str:
@@ -56,7 +85,7 @@ def text(command: str, *arguments: str, **options: Option) -> str:
     code, out, err = _run([command, *words(options), "--", *arguments])
     if code in (0, 3):
         return without_folders(out)
-    raise Error([Problem(of_python(err.strip().removeprefix("error: ") or f"`{command}` failed"))])
+    raise _failed(command, code, err)
 
 
 def answer(command: str, *arguments: str, **options: Option) -> dict[str, Any]:
@@ -68,7 +97,12 @@ def answer(command: str, *arguments: str, **options: Option) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(out)
     except json.JSONDecodeError:
-        raise Error([Problem(of_python(err.strip()) or f"`{command}` failed with code {code}")]) from None
+        if code == 0:
+            raise Error.of(
+                f"`{command}` printed a text instead of its result",
+                hint="an option such as `help` or `table` is for the command line only",
+            ) from None
+        raise _failed(command, code, err) from None
     warn(err)
     if found.get("errors"):
         raise Error(of_json(found["errors"]), found)
@@ -77,8 +111,13 @@ def answer(command: str, *arguments: str, **options: Option) -> dict[str, Any]:
         raise Interrupted([Problem("the time limit passed before the result was complete")], found)
     if code not in (0, 3):
         # an output that could not be written, for example
-        raise Error([Problem(of_python(err.strip()) or f"`{command}` failed with code {code}")], found)
+        raise _failed(command, code, err, found)
     return found
+
+
+def _failed(command: str, code: int, err: str, result: Any = None) -> Error:
+    text = of_python(err.strip()) or f"`{command}` failed with code {code}"
+    return Error(of_text(err) or [Problem(text)], result)
 
 
 def warn(err: str) -> None:
@@ -97,6 +136,8 @@ def _outside() -> int:
 
 
 def _run(line: list[str]) -> tuple[int, str, str]:
+    for word in line:
+        checked(word, line[0])
     call = _native.Call(line)
     bar: _Bar | None = None
     try:
@@ -118,6 +159,21 @@ def _run(line: list[str]) -> tuple[int, str, str]:
     finally:
         if bar is not None:
             bar.close()
+
+
+def checked(word: Any, command: str = "") -> str:
+    """Returns a word of a command line, or raises an error if it cannot be one."""
+    if not isinstance(word, str):
+        raise Error.of(f"{shown(word)} is no text")
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        raise Error.of("the text has a character that no name can have", place=shown(word)) from None
+    # a command would wait for what somebody types
+    between = r"[\s,'\"\\]+" if command in ("diff", "why") else ","
+    if any(part in ("-", "replay:-") for part in re.split(between, re.sub(r"^--[\w-]*=", "", word))):
+        raise Error.of("`-` is stdin, which can be read on the command line only", hint="give the path of a file", place=shown(word))
+    return word
 
 
 class _Bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -45,6 +46,10 @@ class Error(Exception):
         """What the command has established nevertheless, or `None`."""
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # exceptions are made again from their text otherwise, also when processes pass them on
+        return type(self), (self.problems, self.result)
+
     @classmethod
     def of(cls, message: str, *, hint: str = "", place: str = "") -> Error:
         """Returns an error with one problem, which concerns an argument or option."""
@@ -83,25 +88,75 @@ class Interrupted(Error):
 def of_json(problems: Sequence[Mapping[str, Any]]) -> list[Problem]:
     """Returns the problems that the JSON of a command lists."""
     return [
-        Problem(
-            of_python(problem["message"]),
-            hint=of_python(problem.get("hint") or ""),
-            file=of_python(problem.get("file") or ""),
-            line=problem.get("line") or 0,
-            column=problem.get("column") or 0,
+        _problem(
+            problem["message"],
+            problem.get("hint") or "",
+            problem.get("file") or "",
+            problem.get("line") or 0,
+            problem.get("column") or 0,
         )
         for problem in problems
     ]
 
 
+def of_text(text: str) -> list[Problem]:
+    """Returns the problems that a command prints as text."""
+    found = []
+    for block in re.split(r"^(?=error: )", text, flags=re.MULTILINE):
+        if not block.startswith("error: "):
+            continue
+        message = re.split(r"\n *(?:-->|= hint:|\|)", block)[0].removeprefix("error: ").strip()
+        place = re.search(r"^ *--> (.*?)(?::(\d+):(\d+))?$", block, re.MULTILINE)
+        hint = re.search(r"^ *= hint: (.*)", block, re.MULTILINE | re.DOTALL)
+        file, line, column = place.groups() if place else ("", None, None)
+        found.append(_problem(message, hint[1].strip() if hint else "", file, int(line or 0), int(column or 0)))
+    return found
+
+
+def _problem(message: str, hint: str, file: str, line: int, column: int) -> Problem:
+    if file.endswith(".ron") and _FOLDER.search(file) and not file.endswith(_PLAN):
+        # the caller has no launch file: the place is the launch of the kernel
+        file, line, column = file.removesuffix(".ron"), 0, 0
+    hint = "" if hint == "--help lists commands and options" else hint
+    place = "options" if file == "command line" else of_python(file)
+    return Problem(of_python(message), hint=of_python(hint), file=place, line=line, column=column)
+
+
+def shown(value: object) -> str:
+    """Returns a value as messages show it: not too long, whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:
+        # a number with too many digits, for example
+        return f"an object of type {type(value).__name__}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def path_text(value: Any, place: str) -> str:
+    """Returns a path as text; `place` is the argument in messages."""
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise Error.of(f"{shown(value)} is no path and no name", place=place) from None
+    except UnicodeEncodeError:
+        return str(value)
+
+
+_COMMAND = re.compile(r"`warpbound ([a-z]+)`")
+_FUNCTIONS = {"list": "kernels"}
+# how to write a command line
+_USAGE = re.compile(r"(?:; |^)Usage: warpbound .*", re.DOTALL)
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
 # the names of files in temporary folders say nothing more
+_PLAN = "/plan.ron"
 _FOLDER = re.compile(r"(?:/[^\s/:`]+)*/warpbound-[a-z0-9_]{8}/")
 
 
 def of_python(text: str) -> str:
-    """Returns a message with the names of keyword arguments instead of those of options."""
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), without_folders(text))
+    """Returns a message with the names of functions and keyword arguments instead of those of
+    commands and options."""
+    text = _COMMAND.sub(lambda found: f"`warpbound.{_FUNCTIONS.get(found[1], found[1])}()`", without_folders(text))
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), _USAGE.sub("", text))
 
 
 def without_folders(text: str) -> str:

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, Union
 
 from . import _call
 from ._arrays import names_of
-from ._errors import Error
+from ._errors import Error, path_text, shown
 from ._launches import Launch
 
 Extent = Union[int, Sequence[int]]
 """The number of blocks or threads: a number, or up to three of them."""
 
 MODULES = (".ptx", ".cubin", ".fatbin")
+_MODULES_OR_PACKED = tuple(ending + packed for ending in MODULES for packed in ("", ".gz", ".xz"))
 
 
 class Parameter(NamedTuple):
@@ -38,8 +39,31 @@ class Folder:
 
     def __init__(self, bytes: int = 0) -> None:
         """Makes a folder for files of about this size."""
-        self.path = Path(tempfile.mkdtemp(prefix="warpbound-", dir=_place(bytes)))
-        self._remove = weakref.finalize(self, shutil.rmtree, self.path, True)
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="warpbound-", dir=_place(bytes)))
+        except OSError as error:
+            raise Error.of(f"no temporary folder can be made: {error}", hint="set TMPDIR to a folder") from None
+        self._remove = weakref.finalize(self, _removed, self.path, os.getpid())
+
+    def __deepcopy__(self, _: Any) -> Folder:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # it may be gone where the copy is used
+        return _folder_with, ({path.name: path.read_bytes() for path in self.path.iterdir() if path.is_file()},)
+
+
+def _removed(path: Path, process: int) -> None:
+    # a process that was forked has the object as well, but not the folder
+    if os.getpid() == process:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _folder_with(files: Mapping[str, bytes]) -> Folder:
+    folder = Folder(sum(map(len, files.values())))
+    for name, content in files.items():
+        (folder.path / name).write_bytes(content)
+    return folder
 
 
 # a file system in memory, which is faster than a disk
@@ -80,19 +104,30 @@ class Kernel:
         module has only one), `names` are those of its parameters, and `sources` the files from which
         a compiler made it, by the names that the module states.
         """
-        self.file = Path(file).name
-        self.code = code.encode() if isinstance(code, str) else bytes(code)
+        if not isinstance(code, (str, bytes, bytearray, memoryview)):
+            raise Error.of(f"{shown(code)} is no code", hint="the text of PTX, or the bytes of a cubin", place="code")
+        # other characters could not be written to launch files
+        name = Path(path_text(file, "file")).name.encode("utf-8", "replace").decode().replace("\0", "")
+        self.file = name if name.endswith(_MODULES_OR_PACKED) else f"{name}.ptx"
+        self.code = code.encode("utf-8", "surrogateescape") if isinstance(code, str) else bytes(code)
         self.sources = dict(sources or {})
         self._folder = Folder()
-        (self._folder.path / self.file).write_bytes(self.code)
-        found = _call.answer("inspect", str(self._folder.path / self.file))["results"][0]
+        try:
+            self.path.write_bytes(self.code)
+        except OSError as error:
+            raise Error.of(error.strerror or str(error), place=self.file) from None
+        found = _call.answer("inspect", str(self.path))["results"][0]
         entries = found.get("entries") or found.get("kernels") or []
         self._read(_choose(entries, entry, self.file), names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the folder may be gone where the copy is used
+        return _kernel_again, (self.code, self.file, self.name, [p.name for p in self.parameters], self.sources)
 
     def _read(self, entry: Mapping[str, Any], names: Sequence[str] | None) -> None:
         self.name: str = entry["kernel"]
         """The name of the kernel in the module."""
-        self.shown_name: str = (entry.get("demangled") or self.name).split("(")[0]
+        self.shown_name: str = (entry.get("demangled") or self.name).split("(")[0] or self.name
         """The name without the mangling of C++."""
         self.max_threads: int | None = entry.get("max_threads")
         """The most threads per block, if the module limits them."""
@@ -118,9 +153,10 @@ class Kernel:
             )
         grid, block = _extent(configuration[0], "grid"), _extent(configuration[1], "block")
         shared = configuration[2] if len(configuration) == 3 else 0
-        if isinstance(shared, bool) or not isinstance(shared, int) or not 0 <= shared < 1 << 32:
-            raise Error.of(f"{shared!r} is not a number of bytes", place="dynamic shared memory")
-        return Configured(self, grid, block, shared)
+        bytes = _whole(shared)
+        if bytes is None or not 0 <= bytes < 1 << 32:
+            raise Error.of(f"{shown(shared)} is not a number of bytes", place="dynamic shared memory")
+        return Configured(self, grid, block, bytes)
 
     def __call__(self, *arguments: Any) -> Launch:
         raise Error.of(
@@ -132,6 +168,12 @@ class Kernel:
     def __repr__(self) -> str:
         parameters = ", ".join(f"{p.name}: {p.kind}{8 * p.size}" for p in self.parameters)
         return f"<Kernel {self.shown_name}({parameters}) of {self.file}>"
+
+
+def _kernel_again(
+    code: bytes, file: str, entry: str, names: Sequence[str], sources: Mapping[str, str]
+) -> Kernel:
+    return Kernel(code, file=file, entry=entry, names=names, sources=sources)
 
 
 class Configured:
@@ -179,19 +221,21 @@ def kernel(
     Returns a [`Kernel`] for PTX and machine code, which needs a launch, and a [`KernelFile`]
     otherwise. `entry` names the kernel of a module with several, and `names` its parameters.
     """
-    path = Path(source)
+    path = Path(path_text(source, "source"))
     ending = Path(path.stem).suffix if path.suffix in (".gz", ".xz") else path.suffix
     if ending not in MODULES:
         if entry is not None:
             raise Error.of("only PTX and machine code have kernels to choose from", place=str(source))
         # an unknown name or an invalid file is an error here, not where the kernel is used
         if ending not in (".traceg", ".g"):
-            _call.answer("inspect", os.fspath(source))
-        return KernelFile(os.fspath(source))
+            found = _call.answer("inspect", path_text(source, "source"))["results"][0]
+            if found.get("kind") == "machine":
+                raise Error.of("this is a machine, not a kernel", hint="machine() finds machines", place=str(source))
+        return KernelFile(path_text(source, "source"))
     try:
         code = path.read_bytes()
-    except OSError as error:
-        raise Error.of(error.strerror or str(error), place=str(source)) from None
+    except (OSError, ValueError) as error:
+        raise Error.of(getattr(error, "strerror", None) or str(error), place=str(source)) from None
     return Kernel(code, file=path.name, entry=entry, names=names)
 
 
@@ -204,6 +248,8 @@ def _choose(entries: Sequence[Mapping[str, Any]], wanted: str | None, file: str)
         if len(entries) > 1:
             raise Error.of("the module has several kernels", hint=f"choose one by `entry`; {listed}", place=file)
         return entries[0]
+    if not isinstance(wanted, str):
+        raise Error.of(f"{shown(wanted)} is no name of a kernel", hint=listed, place="entry")
     whole = [entry for entry, name in zip(entries, names) if wanted in (entry["kernel"], name)]
     found = whole or [entry for entry, name in zip(entries, names) if wanted in name or wanted in entry["kernel"]]
     if len(found) != 1:
@@ -230,13 +276,18 @@ def _extent(value: Any, what: str) -> tuple[int, ...]:
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     numbers = []
     for one in values:
-        try:
-            number = one.__index__()
-        except AttributeError:
-            number = -1
-        if isinstance(one, bool) or not 0 < number < 1 << 32:
-            raise Error.of(f"{one!r} is not a number of at least 1", hint="one to three numbers", place=what)
+        number = _whole(one)
+        if number is None or not 0 < number < 1 << 32:
+            raise Error.of(f"{shown(one)} is not a whole number of at least 1", hint="one to three numbers", place=what)
         numbers.append(number)
     if not 1 <= len(numbers) <= 3:
-        raise Error.of(f"{value!r} has {len(numbers)} numbers", hint="one to three numbers", place=what)
+        raise Error.of(f"{shown(value)} has {len(numbers)} numbers", hint="one to three numbers", place=what)
     return (*numbers, *[1] * (3 - len(numbers)))
+
+
+def _whole(value: Any) -> int | None:
+    """Returns a whole number, also one of numpy, or `None` if it is none."""
+    try:
+        return None if isinstance(value, bool) else int(value.__index__())
+    except (AttributeError, TypeError):
+        return None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._arrays import Array, array, is_array
-from ._errors import Error
+from ._errors import Error, path_text, shown
 
 if TYPE_CHECKING:
     from ._kernels import Folder, Kernel, Parameter
@@ -33,20 +34,37 @@ class Launch:
                 hint=f"parameters: {expected}",
                 place=kernel.shown_name,
             )
+        self._given = arguments
+        arguments = tuple(_by_value(p, value) for p, value in zip(parameters, arguments))
         self.arrays: dict[str, Array] = {}
         """The arrays that have a buffer of their own, by the names of their parameters."""
         self._aliases: dict[str, tuple[str, int]] = {}
         given = list(zip(parameters, arguments))
-        self._find_arrays([pair for parameter, value in given for pair in _arrays_of(parameter.name, value)])
-        members = {name for p, value in given if _is_table(value) for name, _ in _arrays_of(p.name, value)}
+        self._prefixes = _prefixes([p.name for p in parameters])
+        found = {p.name: self._arrays_of(p.name, value) for p, value in given}
+        self._find_arrays([pair for pairs in found.values() for pair in pairs])
+        members = {name for p, value in given if _is_table(value) for name, _ in found[p.name]}
         self.buffers: list[str] = [self._buffer(name) for name in self.arrays if name in members]
         """The buffers that no argument points to directly, as a launch file has them."""
         self.arguments: list[str] = [self._written(p, value) for p, value in given]
         """The arguments, as a launch file has them."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what the arguments share stays shared in the copy
+        return Launch, (self.kernel, self.grid, self.block, self.dynamic_shared, self._given)
+
+    def _arrays_of(self, name: str, value: Any) -> list[tuple[str, Array]]:
+        """Returns the arrays of an argument with the names of their buffers."""
+        if is_array(value):
+            return [(name, array(value, name))]
+        if not _is_table(value):
+            return []
+        prefix = self._prefixes[name]
+        return [(f"{prefix}{i}", array(one, f"{name}[{i}]")) for i, one in enumerate(value) if one is not None]
+
     def _find_arrays(self, found: list[tuple[str, Array]]) -> None:
         # a view is a pointer into the buffer of the array that contains it
-        for name, one in sorted(found, key=lambda pair: -pair[1].nbytes):
+        for name, one in sorted(found, key=lambda pair: (-pair[1].nbytes, not pair[1].writable)):
             for other_name, other in self.arrays.items():
                 try:
                     offset = one.offset_in(other)
@@ -80,7 +98,8 @@ class Launch:
         if _is_table(value):
             if not value:
                 return "Null"
-            members = (("Null" if one is None else self._pointer(f"{name}_{i}")) for i, one in enumerate(value))
+            prefix = self._prefixes[name]
+            members = (("Null" if one is None else self._pointer(f"{prefix}{i}")) for i, one in enumerate(value))
             return f'Buffer(name: "{name}", elem: Ptr, len: {len(value)}, init: Ptrs([{", ".join(members)}]))'
         if is_array(value):
             return self._buffer(name) if name in self.arrays else self._pointer(name)
@@ -106,31 +125,31 @@ class Launch:
             f"    grid: {self.grid}, block: {self.block}{shared},\n{shared_buffers}    args: [\n        {arguments}\n    ],\n)\n"
         )
 
-    def save(self, folder: str | Path, *, force: bool = False) -> Path:
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes the launch as a folder that `warpbound run FOLDER/KERNEL.ron` runs.
 
         The folder has the module, the launch file, the contents of the arrays as they are now, and
         the sources if they are known. Returns the path of the launch file. A folder that is not
         empty is an error without `force`.
         """
-        folder = Path(folder)
+        folder = Path(path_text(folder, "folder"))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if not force and any(folder.iterdir()):
                 raise Error.of("the folder is not empty", hint="take another one, or force=True", place=str(folder))
-            (folder / self.kernel.file).write_bytes(self.kernel.code)
             for name, source in self.kernel.sources.items():
-                (folder / Path(name).name).write_text(source)
-            return self._write(folder, self.kernel.file)
-        except OSError as error:
-            raise Error.of(error.strerror or str(error), place=str(error.filename or folder)) from None
+                (folder / Path(name).name).write_text(source, encoding="utf-8")
+            return self._write(folder)
+        except (OSError, ValueError) as error:
+            raise _unwritten(error, folder) from None
 
-    def _write(self, folder: Path, module: str) -> Path:
+    def _write(self, folder: Path) -> Path:
+        (folder / self.kernel.file).write_bytes(self.kernel.code)
         for name, one in self.arrays.items():
             with open(folder / f"{name}.bin", "wb") as file:
                 file.write(one.bytes)
         path = folder / f"{_file_name(self.kernel.shown_name)}.ron"
-        path.write_text(self.text(module))
+        path.write_text(self.text(self.kernel.file), encoding="utf-8")
         return path
 
     def write_beside(self, others: Path) -> Path:
@@ -140,19 +159,27 @@ class Launch:
         while (others / f"{stem}.ron").exists():
             number += 1
             stem = f"{_file_name(self.kernel.shown_name)}-{number}"
-        for name, one in self.arrays.items():
-            with open(others / f"{stem}.{name}.bin", "wb") as file:
-                file.write(one.bytes)
         path = others / f"{stem}.ron"
-        path.write_text(self.text(str(self.kernel.path), f"{stem}."))
+        try:
+            (others / f"{stem}.{self.kernel.file}").write_bytes(self.kernel.code)
+            for name, one in self.arrays.items():
+                with open(others / f"{stem}.{name}.bin", "wb") as file:
+                    file.write(one.bytes)
+            path.write_text(self.text(f"{stem}.{self.kernel.file}", f"{stem}."), encoding="utf-8")
+        except OSError as error:
+            raise _unwritten(error, others) from None
         return path
 
     def prepare(self) -> tuple[Path, Folder]:
         """Writes the launch to a temporary folder, which exists as long as the second result."""
         from ._kernels import Folder
 
+        # the module is in the folder, too, so that it needs no other file and no other object
         folder = Folder(sum(one.nbytes for one in self.arrays.values()))
-        return self._write(folder.path, str(self.kernel.path)), folder
+        try:
+            return self._write(folder.path), folder
+        except OSError as error:
+            raise _unwritten(error, folder.path) from None
 
     def dumps(self, folder: Path) -> list[str]:
         """Returns the options that write the arrays to files of a folder after a run."""
@@ -186,13 +213,32 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(one is None or is_array(one) for one in value)
 
 
-def _arrays_of(name: str, value: Any) -> list[tuple[str, Array]]:
-    """Returns the arrays of an argument with the names of their buffers."""
-    if is_array(value):
-        return [(name, array(value, name))]
-    if not _is_table(value):
-        return []
-    return [(f"{name}_{i}", array(one, f"{name}[{i}]")) for i, one in enumerate(value) if one is not None]
+def _by_value(parameter: Parameter, value: Any) -> Any:
+    """Returns a structure of ctypes or numpy as its bytes, if the parameter is a struct."""
+    structure = hasattr(type(value), "_fields_") or getattr(getattr(value, "dtype", None), "kind", "") == "V"
+    if parameter.kind != "bytes" or not structure or getattr(value, "shape", ()) != ():
+        return value
+    try:
+        return bytes(memoryview(value))
+    except (TypeError, ValueError, BufferError):
+        return value
+
+
+def _prefixes(names: list[str]) -> dict[str, str]:
+    """Returns what the names of the buffers of a table begin with, for each parameter. No parameter
+    has such a name."""
+    found: dict[str, str] = {}
+    for name in names:
+        prefix = f"{name}_"
+        while prefix in found.values() or any(other.startswith(prefix) and other[len(prefix) :].isdigit() for other in names):
+            prefix += "_"
+        found[name] = prefix
+    return found
+
+
+def _unwritten(error: Exception, folder: Path) -> Error:
+    place = getattr(error, "filename", None) or folder
+    return Error.of(getattr(error, "strerror", None) or str(error), place=str(place))
 
 
 def _shape(extent: tuple[int, ...]) -> str:
@@ -213,12 +259,15 @@ def _number(parameter: Parameter, value: Any) -> str:
     if kind == "bytes":
         raise _wrong(parameter, value, f"is a struct of {size} bytes")
     if kind == "float" or (isinstance(plain, float) and (kind == "any" or dtype.startswith("float"))):
-        return _float(parameter, float(plain))
+        try:
+            return _float(parameter, float(plain))
+        except OverflowError:
+            raise _wrong(parameter, value, "is a floating-point number, and the integer is too large for it") from None
     if isinstance(plain, float):
         raise _wrong(parameter, value, "is an integer, and a floating-point number is given")
     bits = 8 * size
     if size not in (1, 2, 4, 8) or not -(1 << bits - 1) <= plain < 1 << bits:
-        raise _wrong(parameter, value, f"has {bits} bits, and {int(plain)} does not fit")
+        raise _wrong(parameter, value, f"has {bits} bits, and the number does not fit")
     return f"{'I' if plain < 0 else 'U'}{bits}({int(plain)})"
 
 
@@ -247,9 +296,7 @@ def _index(value: Any) -> int | None:
 
 
 def _wrong(parameter: Parameter, value: Any, message: str) -> Error:
-    shown = repr(value)
-    shown = shown if len(shown) <= 60 else shown[:57] + "..."
-    return Error.of(f"the parameter {message}", hint=f"given: {shown}", place=f"argument `{parameter.name}`")
+    return Error.of(f"the parameter {message}", hint=f"given: {shown(value)}", place=f"argument `{parameter.name}`")
 
 
 def _quoted(text: str) -> str:
@@ -258,4 +305,5 @@ def _quoted(text: str) -> str:
 
 def _file_name(name: str) -> str:
     plain = "".join(c if c.isalnum() or c in "_-." else "_" for c in name)
-    return plain.strip("._") or "kernel"
+    # names of templates in C++ are longer than those of files may be
+    return plain.strip("._")[:100] or "kernel"

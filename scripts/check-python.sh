@@ -19,9 +19,9 @@ export CARGO_PROFILE_RELEASE_LTO=off
 
 step() { echo "== $*"; "$@"; }
 
-step cargo clippy --release -p warpbound-python -- -D warnings
+step cargo clippy --release -p warpbound-python --features as-tested -- -D warnings
 rm -rf python/dist
-(cd python && step ../$env/bin/maturin build -q --release --out dist)
+(cd python && step ../$env/bin/maturin build -q --release --features as-tested --out dist)
 $env/bin/pip install -q --disable-pip-version-check --force-reinstall --no-deps python/dist/*.whl
 # the tests use the package that was installed, and the program that was built
 cd python/tests

@@ -146,6 +146,7 @@ _COMMAND = re.compile(r"`warpbound ([a-z]+)`")
 _FUNCTIONS = {"list": "kernels"}
 # how to write a command line
 _USAGE = re.compile(r"(?:; |^)Usage: warpbound .*", re.DOTALL)
+_SETTING = re.compile(r"--set ([\w.]+)=([\w.-]+)")
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*[a-z])")
 # the names of files in temporary folders say nothing more
 _PLAN = "/plan.ron"

@@ -39,25 +39,18 @@ pub fn run(command: &mut Command, input: Vec<u8>, monitor: &ProgressMonitor) -> 
     command.env("LC_ALL", "C").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(problem)?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            // a program that does not read all of its input says why
-            stdin.map(|mut stdin| stdin.write_all(&input))
-        });
-        let printed = scope.spawn(move || read(stdout));
-        let messages = scope.spawn(move || read(stderr));
-        let status = wait(&mut child, monitor);
-        let (printed, messages) = (printed.join().unwrap_or_default(), messages.join().unwrap_or_default());
-        match status {
-            Ok(Some(success)) => Ok(Ended {
-                success,
-                stdout: printed,
-                stderr: String::from_utf8_lossy(&messages).into_owned(),
-            }),
-            Ok(None) => Err(stopped(&name)),
-            Err(error) => Err(problem(error)),
-        }
-    })
+    // a program that does not read all of its input says why
+    thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
+    let (printed, messages) = (thread::spawn(|| read(stdout)), thread::spawn(|| read(stderr)));
+    match wait(&mut child, monitor).map_err(problem)? {
+        Some(success) => Ok(Ended {
+            success,
+            stdout: printed.join().unwrap_or_default(),
+            stderr: String::from_utf8_lossy(&messages.join().unwrap_or_default()).into_owned(),
+        }),
+        // the threads are not waited for, because programs that it started may keep its output open
+        None => Err(stopped(&name)),
+    }
 }
 
 /// Returns the error for a program that was stopped.

@@ -163,7 +163,7 @@ impl Loaded {
     /// Adds the source lines of the code to the errors of a run.
     pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
         match self {
-            Self::Kernel(kernel) => problems.with_excerpts(&kernel.code),
+            Self::Kernel(kernel) => kernel.with_excerpts(problems),
             Self::Application(program) => program.with_excerpts(problems),
         }
     }

@@ -137,7 +137,8 @@
 //!   are exceeded with a small probability, by extreme-value statistics.
 //! * [`why`] reads the events of a run and finds its critical path, that is, the cause of each
 //!   cycle of the makespan.
-//! * [`load`] reads kernels, machines and policies by name or from files.
+//! * [`load`] reads kernels, machines and policies by name or from files. [`compile`] makes PTX of
+//!   CUDA C++ with a compiler of the user.
 //! * [`report`] formats results as text and JSON. [`cli`] does all other input and output.
 //!
 //! ## Invariants
@@ -293,6 +294,7 @@
 //! | traces of a run as files | `crates/trace/src/trace/csv.rs`, `crates/trace/src/trace/kanata.rs`, `crates/trace/src/trace/perfetto/` |
 //! | counters of the memory in a trace | `crates/sim/src/pipeline/samples.rs` |
 //! | the timeline of a run | `crates/report/src/timeline/`, with scripts in `crates/report/src/timeline/assets/` |
+//! | PTX of CUDA C++: compilers, their options and messages; the command | `crates/judge/src/compile/`; `crates/cli/src/commands/compile.rs` |
 //! | the source lines that PTX states; their files | `crates/front/src/ptx/origins.rs`; `crates/judge/src/load/sources.rs` |
 //! | the page of results; the formula of a plot; plots; what all pages share | `crates/report/src/results/`; `crates/report/src/results/formula.rs`; `crates/report/src/plot/`; `crates/report/src/html/` |
 //! | tests of pages in Chromium | `tests/browser.rs` |
@@ -308,7 +310,7 @@ pub use warpbound_exec as exec;
 pub use warpbound_front::{accelsim, micro, ptx, sass};
 #[cfg(feature = "cli")]
 pub use warpbound_hybrid as hybrid;
-pub use warpbound_judge::{check, explore, load, sweep};
+pub use warpbound_judge::{check, compile, explore, load, sweep};
 pub use warpbound_pwcet as pwcet;
 #[cfg(feature = "cli")]
 pub use warpbound_report as report;

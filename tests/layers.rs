@@ -41,7 +41,7 @@ const NEVER: [(&str, &str); 5] =
 /// The modules at the top of a crate that has more than one, from top to bottom and from left to
 /// right.
 const MODULES: [(&str, &[&[&str]]); 4] = [
-    ("crates/judge", &[&["sweep"], &["load"], &["check", "explore"]]),
+    ("crates/judge", &[&["sweep"], &["compile"], &["load"], &["check", "explore"]]),
     ("crates/trace", &[&["why"], &["trace"]]),
     ("crates/front", &[&["ptx", "sass", "micro", "accelsim"]]),
     ("crates/core", &[&["program", "path", "machine", "isa"], &["base", "diag"]]),

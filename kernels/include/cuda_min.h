@@ -13,7 +13,8 @@
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
-#define WB_INLINE static __device__ __forceinline__
+// Without line information of their own (nodebug), so that .loc names the line of the kernel that calls them.
+#define WB_INLINE static __device__ __forceinline__ __attribute__((nodebug))
 
 typedef __SIZE_TYPE__ size_t;
 

@@ -9,13 +9,13 @@
 #undef blockDim
 #undef gridDim
 #define WB_AXIS(axis, read)                                                                                   \
-  static __device__ __forceinline__ unsigned wb_get_##axis() { return read().axis; }                          \
+  WB_INLINE unsigned wb_get_##axis() { return read().axis; }                                                  \
   __declspec(property(get = wb_get_##axis)) unsigned axis;
 #define WB_SREG_OBJECT(name, read)                                                                            \
   struct wb_##name {                                                                                          \
     WB_AXIS(x, read) WB_AXIS(y, read) WB_AXIS(z, read)                                                        \
-    __device__ __forceinline__ operator dim3() const { return read(); }                                       \
-    __device__ __forceinline__ operator uint3() const { return read(); }                                      \
+    __device__ __forceinline__ __attribute__((nodebug)) operator dim3() const { return read(); }              \
+    __device__ __forceinline__ __attribute__((nodebug)) operator uint3() const { return read(); }             \
   };                                                                                                          \
   extern const __device__ wb_##name name;
 WB_SREG_OBJECT(threadIdx, wb_thread_idx)

@@ -11,6 +11,7 @@ mod batches;
 mod cfg;
 mod choices;
 mod commands_page;
+mod compile;
 mod compilers;
 mod completions;
 mod ends;

@@ -218,6 +218,10 @@ fn the_examples_of_the_manual_work() {
     let few = measured.lines().enumerate().filter(|(row, line)| *row == 0 || line.contains(",pchase,"));
     let few: Vec<&str> = few.map(|(_, line)| line).collect();
     std::fs::write(dir.join("cycles.csv"), few.join("\n")).unwrap();
+    // a compiler, unless another one is installed
+    super::compile::fake_nvcc(&dir.join("bin"));
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/halve.cu"), dir.join("halve.cu"))
+        .unwrap();
     assert_eq!(in_dir(&dir, &["man", "manual"]).status.code(), Some(0));
     let help = stdout(&warpbound(&["--help"]));
     let commands = crate::commands_page::commands(&help);
@@ -229,7 +233,7 @@ fn the_examples_of_the_manual_work() {
             assert!(line.starts_with("warpbound "), "{page}: {line}");
             // a line may have several commands
             let line = line.replace("| warpbound ", "| $W ").replacen("warpbound ", "$W ", 1);
-            let output = shell(&dir, &line);
+            let output = shell(&dir, &format!("PATH=\"$PATH:$PWD/bin\"; export PATH; {line}"));
             // a witness of a violated bound is an example, too
             assert!(matches!(output.status.code(), Some(0 | 3)), "{line}: {}", stderr(&output));
         }

@@ -9,6 +9,7 @@ mod cfg;
 mod check;
 mod common;
 mod compare;
+mod compile;
 mod completions;
 mod diff;
 mod evidence;
@@ -53,6 +54,7 @@ pub use check::Check;
 use common::at_least_one;
 pub use common::{Checkpoint, Common, LoopBounds, OneKernel, Races, Several, Writing};
 pub use compare::Compare;
+pub use compile::{Compile, Headers};
 pub use completions::Completions;
 pub use diff::{Diff, QuotedRun};
 pub use evidence::Evidence;
@@ -162,6 +164,14 @@ pub enum Command {
     Worst(Worst),
     /// Search for a block that violates a bound, and shrink it to a small witness
     Hunt(Hunt),
+    /// Compile CUDA C++ to PTX with clang, nvcc or NVRTC, whichever is found
+    ///
+    /// clang and NVRTC need no CUDA toolkit: they get the headers of warpbound. `pip install
+    /// nvidia-cuda-nvrtc-cu12` installs NVRTC. The PTX states source lines, and its first line
+    /// states the compiler and its options.
+    Compile(Compile),
+    /// Write the headers with which kernels are compiled into a folder
+    Headers(Headers),
     /// Write the executed paths as traces for Accel-Sim
     ///
     /// The folder holds kernelslist.g and one .traceg file per launch.

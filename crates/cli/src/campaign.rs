@@ -152,7 +152,7 @@ impl Campaign<'_> {
             options,
         };
         let mut run = Run::new(self.code, self.given);
-        let failed = |problems: Diagnostics| problems.with_excerpts(&kernel.code);
+        let failed = |problems: Diagnostics| kernel.with_excerpts(problems);
         // a single run has no first run to be compared with
         let mut executed = (self.runs > 1).then(|| ExecutedLaunch::new(&plan)).transpose().map_err(failed)?;
         let paths = executed.as_ref().and_then(ExecutedLaunch::paths);

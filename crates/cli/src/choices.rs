@@ -53,7 +53,7 @@ impl Searched {
         session.progress.begin(&workload.name, Some(runs), "blocks");
         let options = common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
         let checked = check(&Plan { workload, machine, policies: &policies, options });
-        let checked = checked.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+        let checked = checked.map_err(|failed| kernel.with_excerpts(failed.problems))?;
         if !checked.iter().all(JudgedLaunch::is_complete) {
             return Ok(None);
         }
@@ -64,7 +64,7 @@ impl Searched {
         }
         let mut source = workload.source(common.functional_options(machine), &session.monitor)?;
         let (mut blocks, mut room) = (Vec::new(), BlockPaths::default());
-        while source.next_block(&mut room).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+        while source.next_block(&mut room).map_err(|problems| kernel.with_excerpts(problems))? {
             blocks.push(room.clone());
         }
         if blocks.len() < workload.blocks() as usize {

@@ -152,6 +152,27 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "compile",
+        &[
+            ("warpbound compile halve.cu", "Compile a kernel to halve.ptx, with source lines."),
+            (
+                "warpbound compile halve.cu --arch sm_86 -D N=4 -o halve_n.ptx",
+                "Compile it for another architecture, with a macro.",
+            ),
+            (
+                "warpbound compile halve.cu -o - | warpbound inspect - --template",
+                "Print a launch file for it.",
+            ),
+        ],
+    ),
+    (
+        "headers",
+        &[
+            ("warpbound headers cuda-headers", "Write the headers for compilers that are run by hand."),
+            ("warpbound headers cuda-headers --force", "Replace them by those of another version."),
+        ],
+    ),
+    (
         "export",
         &[
             ("warpbound export saxpy --out traces", "Write the kernel as a trace for Accel-Sim."),

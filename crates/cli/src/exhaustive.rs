@@ -108,7 +108,7 @@ impl Exploring<'_> {
             let mut source =
                 kernel.workload.source(self.common.functional_options(machine), &session.monitor)?;
             let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
-            while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+            while source.next_block(&mut paths).map_err(|problems| kernel.with_excerpts(problems))? {
                 if blocks.len() == MAX_BLOCKS {
                     return Ok(Explored::Missing(format!("more than {MAX_BLOCKS} blocks")));
                 }

@@ -130,6 +130,8 @@ fn run(args: &Args, session: &Session) -> Outcome {
         Command::Explore(explore) => commands::explore::run(explore, session),
         Command::Worst(worst) => commands::worst::run(worst, session),
         Command::Hunt(hunt) => commands::hunt::run(hunt, session),
+        Command::Compile(compile) => commands::compile::run(compile, session),
+        Command::Headers(headers) => commands::headers::run(headers, session),
         Command::Export(export) => commands::export::run(export, session),
         Command::Bundle(bundle) => commands::bundle::run(bundle, session),
         Command::Synthetic(made) => commands::export::synthetic(made, session),
@@ -237,9 +239,11 @@ impl Args {
             Command::List(list) => list.format,
             Command::Explain(explain) => explain.format,
             Command::Export(export) => export.on.common.format,
+            Command::Compile(compile) => compile.format,
             Command::Bundle(_)
             | Command::Synthetic(_)
             | Command::Family(_)
+            | Command::Headers(_)
             | Command::Report(_)
             | Command::Schema(_)
             | Command::Completions(_)

@@ -232,7 +232,7 @@ pub fn nth_block(
     let mut source = kernel.workload.source(common.functional_options(machine), &session.monitor)?;
     let mut paths = BlockPaths::default();
     for _ in 0..=block {
-        if !source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+        if !source.next_block(&mut paths).map_err(|problems| kernel.with_excerpts(problems))? {
             if let Some(reason) = session.stopped() {
                 let message = format!("{} before block {block} was executed", reason.text());
                 return Err(Diagnostic::general(kernel.workload.name.clone(), message).into());
@@ -260,6 +260,5 @@ pub fn paper_model(machine: &Machine, what: &str) -> Result<(), Diagnostic> {
 
 /// Returns the timing of a kernel's instructions on a machine.
 pub fn timing(kernel: &LoadedKernel, machine: &Machine) -> Result<TimingTable, Diagnostics> {
-    TimingTable::new(kernel.workload.program(), machine)
-        .map_err(|problems| problems.with_excerpts(&kernel.code))
+    TimingTable::new(kernel.workload.program(), machine).map_err(|problems| kernel.with_excerpts(problems))
 }

@@ -12,14 +12,17 @@ use serde::{Deserialize, Serialize};
 use super::answer::{Answer, OfMachine};
 use super::count;
 use super::output::{Batch, Origin, Output, Report};
+use super::source_line::MadeFrom;
 use super::style::Style;
 use super::table::Table;
 use super::verdict::{self, Bound, Status};
+use warpbound_core::base::Pc;
 use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_core::program::names;
 use warpbound_judge::check::all_paths::AllPathsOutcome;
 use warpbound_judge::check::{JudgedLaunch, Verdict, Workload};
+use warpbound_judge::load::LoadedKernel;
 
 /// The output of `static`.
 #[derive(Clone, Debug, Serialize)]
@@ -88,6 +91,9 @@ pub struct Given {
     pub entry: Option<String>,
     /// The line at which the loop begins.
     pub line: u32,
+    /// The line of CUDA C++ from which a compiler made that line, if the PTX states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<MadeFrom>,
     /// The first and the last launch that the bound is for, if it is not for all launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launches: Option<[u64; 2]>,
@@ -99,7 +105,21 @@ pub struct Given {
 impl Given {
     /// Returns the bound of a loop of a single kernel.
     pub fn new(bound: &LoopBound) -> Self {
-        Self { entry: None, line: bound.line, launches: None, most: bound.most }
+        Self { entry: None, line: bound.line, source: None, launches: None, most: bound.most }
+    }
+
+    /// Returns the bounds of the loops of a kernel, with the source lines that the code states.
+    pub fn of_kernel(kernel: &LoadedKernel, bounds: &[LoopBound]) -> Vec<Self> {
+        if bounds.is_empty() {
+            return Vec::new();
+        }
+        let sources = kernel.sources();
+        let instrs = &kernel.workload.program().instrs;
+        let source = |bound: &LoopBound| {
+            let first = instrs.iter().position(|instr| instr.line == bound.line)?;
+            sources.at(Pc::from_index(first)).map(MadeFrom::from)
+        };
+        bounds.iter().map(|bound| Self { source: source(bound), ..Self::new(bound) }).collect()
     }
 
     /// Returns the bound of a loop of a kernel of a program.
@@ -116,7 +136,8 @@ impl Given {
             Some([first, last]) => format!(" in launches {first} to {last}"),
             None => String::new(),
         };
-        format!("the loop of line {}{of} goes back at most {} times{launches}", self.line, self.most)
+        let made = self.source.as_ref().map_or_else(String::new, |from| format!(" (from {})", from.place()));
+        format!("the loop of line {}{made}{of} goes back at most {} times{launches}", self.line, self.most)
     }
 }
 
@@ -125,7 +146,7 @@ impl StaticResult {
     pub fn new(
         workload: &Workload,
         machine: &Machine,
-        given: &[LoopBound],
+        loop_bounds: Vec<Given>,
         found: &AllPathsOutcome,
         of_run: &StaticRun,
     ) -> Self {
@@ -138,7 +159,6 @@ impl StaticResult {
         bounds[0].parts =
             launch.into_iter().flat_map(|launch| &launch.parts).map(verdict::BoundPart::new).collect();
         bounds.extend(run.judged().map(|row| Bound::of_run(row, run.makespan)));
-        let loop_bounds: Vec<Given> = given.iter().map(Given::new).collect();
         Self {
             answer: answer(&workload.name, machine, run, &bounds[0], &loop_bounds),
             kernel: workload.name.clone(),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Fraction;
+use super::source_line::{self, MadeFrom, SourceLine};
 use super::style::Style;
 use super::table::Table;
 use warpbound_core::base::Pc;
@@ -16,6 +17,9 @@ pub struct BankLine {
     pub line: u32,
     /// The text of the line, or of its first access.
     pub text: String,
+    /// The line of CUDA C++ from which a compiler made it, if the PTX states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<MadeFrom>,
     /// Accesses, counted once per warp.
     pub accesses: u64,
     /// Transactions that the accesses took.
@@ -28,16 +32,17 @@ pub struct BankLine {
     pub worst_transactions: u32,
 }
 
-/// Returns the profile by source line, in ascending order. `place` returns line and text of an
+/// Returns the profile by source line, in ascending order. `place` returns the place of an
 /// instruction.
-pub fn lines(profile: &BankProfile, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<BankLine> {
-    let text = |line| profile.by_pc().map(|(pc, _)| place(pc)).find(|(other, _)| *other == line);
-    let by_line = profile.by_line(|pc| place(pc).0);
-    by_line
-        .into_iter()
-        .map(|(line, used)| BankLine {
+pub fn lines(profile: &BankProfile, place: &dyn Fn(Pc) -> SourceLine) -> Vec<BankLine> {
+    let first = |line| profile.by_pc().map(|(pc, _)| place(pc)).find(|place| place.line == line);
+    let by_line = profile.by_line(|pc| place(pc).line);
+    let places = by_line.into_iter().map(|(line, used)| (line, used, first(line)));
+    places
+        .map(|(line, used, first)| BankLine {
             line,
-            text: text(line).map_or_else(String::new, |(_, text)| text),
+            text: first.as_ref().map_or_else(String::new, |first| first.text.clone()),
+            source: first.and_then(|first| first.source),
             accesses: used.accesses,
             transactions: used.transactions,
             transactions_without_conflicts: used.without_conflicts,
@@ -66,7 +71,7 @@ pub fn text(lines: &[BankLine], style: Style) -> String {
         ]);
     };
     for one in lines {
-        let what = format!("{}: {}", one.line, one.text);
+        let what = source_line::shown(one.line, &one.text, one.source.as_ref());
         let without = one.transactions_without_conflicts;
         row(one.accesses, one.transactions, without, one.worst_transactions, what);
     }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::Fraction;
+use super::source_line::{self, MadeFrom, SourceLine};
 use super::style::Style;
 use super::table::Table;
 use warpbound_core::base::Pc;
@@ -30,6 +31,9 @@ pub struct Branch {
     pub line: u32,
     /// The text of the line.
     pub text: String,
+    /// The line of CUDA C++ from which a compiler made the branch, if the PTX states it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<MadeFrom>,
     /// Its index in the program.
     pub pc: u32,
     /// Executions, counted once per warp.
@@ -45,12 +49,13 @@ pub struct Branch {
 }
 
 impl DivergenceReport {
-    /// Returns the report, or `None` if the launch has no conditional branches. `place` returns an
-    /// instruction's line and text.
-    pub fn new(divergence: &Divergence, place: &dyn Fn(Pc) -> (u32, String)) -> Option<Self> {
-        let branch = |b: &BranchUse| Branch {
-            line: place(b.pc).0,
-            text: place(b.pc).1,
+    /// Returns the report, or `None` if the launch has no conditional branches. `place` returns the
+    /// place of an instruction.
+    pub fn new(divergence: &Divergence, place: &dyn Fn(Pc) -> SourceLine) -> Option<Self> {
+        let branch = |(b, SourceLine { line, text, source, .. }): (&BranchUse, SourceLine)| Branch {
+            line,
+            text,
+            source,
             pc: b.pc.get(),
             executions: b.executions,
             diverged: b.diverged,
@@ -58,7 +63,7 @@ impl DivergenceReport {
             not_taken_lanes: b.not_taken_lanes,
             active_lanes: b.active.counts().to_vec(),
         };
-        let branches: Vec<Branch> = divergence.branches().map(branch).collect();
+        let branches: Vec<Branch> = divergence.branches().map(|b| (b, place(b.pc))).map(branch).collect();
         (!branches.is_empty()).then(|| Self {
             simd_efficiency: Fraction(divergence.simd_efficiency()),
             active_lanes: divergence.active().counts().to_vec(),
@@ -79,7 +84,7 @@ impl DivergenceReport {
                 branch.diverged.to_string(),
                 branch.taken_lanes.to_string(),
                 branch.not_taken_lanes.to_string(),
-                format!("{}: {}", branch.line, branch.text),
+                source_line::shown(branch.line, &branch.text, branch.source.as_ref()),
             ]);
         }
         let mut shown = format!("\n{}", table.render(2, style.width));

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::beside::BoundOfRun;
-use super::source_line::SourceLine;
+use super::source_line::{self, MadeFrom, SourceLine};
 use super::style::Style;
 use super::table::Table;
 use super::{Fraction, count};
@@ -44,8 +44,8 @@ pub struct About<'a> {
     pub checked: &'a JudgedLaunch,
     /// The use of the functional units.
     pub units: &'a UnitUse,
-    /// Returns line and text of an instruction.
-    pub place: &'a dyn Fn(Pc) -> (u32, String),
+    /// Returns the place of an instruction.
+    pub place: &'a dyn Fn(Pc) -> SourceLine,
     /// Returns the op class of an instruction.
     pub class: &'a dyn Fn(Pc) -> &'a str,
 }
@@ -222,6 +222,16 @@ pub struct Instance {
     pub line: u32,
     /// The text of the line.
     pub text: String,
+    /// The line of CUDA C++ from which a compiler made the instruction, if the PTX states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<MadeFrom>,
+}
+
+impl Instance {
+    /// Returns line and text in the form that tables show, with the source line if it is known.
+    fn shown(&self) -> String {
+        source_line::shown(self.line, &self.text, self.source.as_ref())
+    }
 }
 
 impl Explained {
@@ -230,10 +240,7 @@ impl Explained {
         let machine = about.machine;
         let makespan = found.makespan.get();
         let share = |cycles: u64| Fraction(cycles as f64 / makespan.max(1) as f64);
-        let place = |pc: Pc| {
-            let (line, text) = (about.place)(pc);
-            SourceLine { pc: pc.get(), line, text }
-        };
+        let place = about.place;
         let mut sums: BTreeMap<Kind, (u64, u64)> = BTreeMap::new();
         for spent in &found.spent {
             let sum = sums.entry(spent.kind).or_default();
@@ -415,10 +422,10 @@ impl Barrier {
 }
 
 /// Combines similar consecutive links into stretches.
-fn stretches(links: &[Link], place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Stretch> {
+fn stretches(links: &[Link], place: &dyn Fn(Pc) -> SourceLine) -> Vec<Stretch> {
     let instance = |of: Executed| {
-        let (line, text) = place(of.pc);
-        Instance { block: of.block.get(), warp: of.warp.get(), index: of.index, line, text }
+        let SourceLine { line, text, source, .. } = place(of.pc);
+        Instance { block: of.block.get(), warp: of.warp.get(), index: of.index, line, text, source }
     };
     let mut stretches: Vec<Stretch> = Vec::new();
     for link in links {
@@ -452,7 +459,7 @@ impl Stretches {
                 (Some(first), Some(last)) if first.line != last.line => {
                     format!("{} to {}: {} instructions", first.line, last.line, stretch.links)
                 }
-                (Some(of), _) => format!("{}: {}", of.line, of.text),
+                (Some(of), _) => of.shown(),
                 (None, _) => String::new(),
             };
             let waiting = stretch.waiting.as_ref();
@@ -464,7 +471,7 @@ impl Stretches {
                 of(&|of| of.block.to_string()),
                 of(&|of| format!("w{}", of.warp)),
                 what,
-                waiting.map(|by| format!("w{} {}: {}", by.warp, by.line, by.text)).unwrap_or_default(),
+                waiting.map(|by| format!("w{} {}", by.warp, by.shown())).unwrap_or_default(),
             ]);
         }
         let mut text = format!("\n{}", table.render(2, style.width));

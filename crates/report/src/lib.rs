@@ -16,6 +16,7 @@ pub mod cause;
 pub mod cfg;
 pub mod check;
 pub mod compare;
+pub mod compile;
 pub mod csv;
 pub mod diff;
 pub mod divergence;

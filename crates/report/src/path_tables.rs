@@ -24,6 +24,24 @@ fn code(place: Option<&SourceLine>) -> HtmlCell {
     place.map_or(HtmlCell::Empty, |place| HtmlCell::Text(place.text.clone()))
 }
 
+/// Returns the columns of the place of an instruction.
+fn code_columns(with_source: bool) -> Vec<HtmlColumn> {
+    let mut columns = vec![HtmlColumn::numbers("line", ""), HtmlColumn::words("text")];
+    columns.extend(with_source.then(|| HtmlColumn::words("source")));
+    columns
+}
+
+/// Returns the cell of the line that the code was made from, if some row has one.
+fn source(place: Option<&SourceLine>, some: bool) -> Option<HtmlCell> {
+    let from = place.and_then(|place| place.source.as_ref());
+    some.then(|| from.map_or(HtmlCell::Empty, |from| HtmlCell::Text(from.shown())))
+}
+
+/// Returns whether the line that the code was made from is known for some place.
+fn some_source<'a>(mut places: impl Iterator<Item = &'a Option<SourceLine>>) -> bool {
+    places.any(|place| place.as_ref().is_some_and(|place| place.source.is_some()))
+}
+
 /// Returns the HTML for a critical path. The ids of its tables end with `id`, so that a page can
 /// hold several paths.
 pub fn path(explained: &Explained, id: &str) -> String {
@@ -52,25 +70,26 @@ pub fn path(explained: &Explained, id: &str) -> String {
     ];
     html.push_str(&table(&format!("kinds-table{id}"), "The critical path by kind", columns, kinds.collect()));
     html.extend(explained.bound.iter().map(|bound| beside(bound, &explained.cycles_of_kinds(), id)));
+    let with_source = some_source(explained.lines.iter().map(|row| &row.instruction));
     let lines = explained.lines.iter().take(MAX_ROWS).map(|row| {
         let place = row.instruction.as_ref();
-        vec![
-            line(place),
-            code(place),
+        let mut cells = vec![line(place), code(place)];
+        cells.extend(source(place, with_source));
+        cells.extend([
             HtmlCell::Text(row.kind.name().to_owned()),
             HtmlCell::Count(row.cycles),
             HtmlCell::Percent(row.share.0),
             HtmlCell::Count(row.links),
-        ]
+        ]);
+        cells
     });
-    let columns = vec![
-        HtmlColumn::numbers("line", ""),
-        HtmlColumn::words("text"),
+    let mut columns = code_columns(with_source);
+    columns.extend([
         HtmlColumn::words("kind"),
         HtmlColumn::numbers("cycles", ""),
         HtmlColumn::numbers("share", "of the makespan"),
         HtmlColumn::numbers("times", "links of the path"),
-    ];
+    ]);
     let caption = "The critical path by instruction, the longest first";
     html.push_str(&table(&format!("path-table{id}"), caption, columns, lines.collect()));
     let rest: u64 = explained.lines.iter().skip(MAX_ROWS).map(|row| row.cycles).sum();
@@ -144,12 +163,13 @@ pub fn difference(diff: &DiffResult, id: &str) -> String {
         columns,
         kinds.collect(),
     ));
+    let with_source = some_source(diff.lines.iter().map(|row| &row.instruction));
     let lines = diff.lines.iter().take(MAX_ROWS).map(|row| {
         let place = row.instruction.as_ref();
-        [line(place), code(place)].into_iter().chain(cells(row.a, row.b, row.difference)).collect()
+        let places = [line(place), code(place)].into_iter().chain(source(place, with_source));
+        places.chain(cells(row.a, row.b, row.difference)).collect()
     });
-    let columns = [HtmlColumn::numbers("line", ""), HtmlColumn::words("text")];
-    let columns = columns.into_iter().chain(numbers()).collect();
+    let columns = code_columns(with_source).into_iter().chain(numbers()).collect();
     let caption = "Both critical paths by instruction, the largest difference first";
     html.push_str(&table(&format!("line-differences{id}"), caption, columns, lines.collect()));
     html

@@ -347,20 +347,15 @@ pub fn units(machine: &Machine, used: &UnitUse, makespan: Cycles) -> Vec<Unit> {
     machine.units().iter().enumerate().filter_map(unit).collect()
 }
 
-/// Returns the lost cycles with the text of their instructions. `place` returns an instruction's
-/// line and text.
-pub fn lost(lost: &[LostCycles], checked: &JudgedLaunch, place: &dyn Fn(Pc) -> (u32, String)) -> Vec<Lost> {
+/// Returns the lost cycles with the places of their instructions.
+pub fn lost(lost: &[LostCycles], checked: &JudgedLaunch, place: &dyn Fn(Pc) -> SourceLine) -> Vec<Lost> {
     let total = (checked.makespan * checked.sub_cores.len() as u64).get().max(1) as f64;
-    let found = |pc: Pc| {
-        let (line, text) = place(pc);
-        SourceLine { pc: pc.get(), line, text }
-    };
     let of = |one: &LostCycles| Lost {
         cycles: one.cycles.get(),
         share: Fraction(one.cycles.get() as f64 / total),
         reason: one.reason.name(),
-        waiting: one.waiting.map(found),
-        producer: one.producer.map(found),
+        waiting: one.waiting.map(place),
+        producer: one.producer.map(place),
     };
     lost.iter().map(of).collect()
 }

@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use super::output::Output;
 use super::{
-    ablation, all_paths, anomaly, cause, cfg, compare, diff, evidence, evidence_pack, explore, export,
-    fastest, fermi, hunt, hybrid, import_config, inspect, list, output, phases, pwcet, reproduce, run, suite,
-    sweep, terms, validate, wcet, worst,
+    ablation, all_paths, anomaly, cause, cfg, compare, compile, diff, evidence, evidence_pack, explore,
+    export, fastest, fermi, hunt, hybrid, import_config, inspect, list, output, phases, pwcet, reproduce,
+    run, suite, sweep, terms, validate, wcet, worst,
 };
 
 /// Stands for [`warpbound_trace::why::Kind`] in a schema, because that crate has no schemas.
@@ -84,6 +84,7 @@ fn the_schema_files_are_those_of_the_types() {
         schema::<Output<inspect::InspectResult>>("inspect"),
         schema::<Output<import_config::ImportResult>>("import-config"),
         schema::<Output<export::ExportResult>>("export"),
+        schema::<Output<compile::CompileResult>>("compile"),
         schema::<Output<list::Listing>>("list"),
         schema::<Output<terms::Terms>>("explain"),
         schema::<Output<validate::ValidateResult>>("validate"),

@@ -17,8 +17,9 @@ use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::loop_bounds::LoopBound;
 use warpbound_core::program::names;
 use warpbound_hybrid::{Estimate, Estimates};
+use warpbound_judge::check::JudgedLaunch;
 use warpbound_judge::check::order::not_looked_for;
-use warpbound_judge::check::{JudgedLaunch, Workload};
+use warpbound_judge::load::LoadedKernel;
 use warpbound_sim::PolicySetup;
 
 /// A kernel. Times are in cycles.
@@ -397,11 +398,12 @@ pub struct Analysed {
 
 impl Analysed {
     /// Returns a single launch.
-    pub fn launch(workload: &Workload, given: &[LoopBound]) -> Self {
+    pub fn launch(kernel: &LoadedKernel, given: &[LoopBound]) -> Self {
+        let workload = &kernel.workload;
         Self {
             name: workload.name.clone(),
             blocks: workload.blocks().into(),
-            loop_bounds: given.iter().map(Given::new).collect(),
+            loop_bounds: Given::of_kernel(kernel, given),
             launches: Vec::new(),
         }
     }

@@ -35,7 +35,7 @@ fn with_options(name: &str) -> Option<Command> {
     Some(options(Command::new(*name)))
 }
 
-const COMMANDS: [(&str, Options); 35] = [
+const COMMANDS: [(&str, Options); 37] = [
     ("check", Check::augment_args),
     ("run", Run::augment_args),
     ("diff", Diff::augment_args),
@@ -45,6 +45,8 @@ const COMMANDS: [(&str, Options); 35] = [
     ("compare", Compare::augment_args),
     ("worst", Worst::augment_args),
     ("hunt", Hunt::augment_args),
+    ("compile", Compile::augment_args),
+    ("headers", Headers::augment_args),
     ("export", Export::augment_args),
     ("bundle", Bundle::augment_args),
     ("synthetic", Synthetic::augment_args),

@@ -16,7 +16,7 @@ use warpbound_judge::check::all_paths::{
 };
 use warpbound_judge::check::{JudgedApplication, JudgedLaunch, Subject, Verdict, judge_each};
 use warpbound_judge::load::{Loaded, LoadedApplication, LoadedKernel};
-use warpbound_report::all_paths::{ProgramRun, StaticReport, StaticResult, StaticRun};
+use warpbound_report::all_paths::{Given, ProgramRun, StaticReport, StaticResult, StaticRun};
 use warpbound_report::output::Output;
 use warpbound_sim::PolicySetup;
 
@@ -77,7 +77,7 @@ fn of_kernel(
     let run = judged.map(|judged| judged.total).filter(JudgedLaunch::is_complete);
     let (Some(run), false) = (run, found == AllPathsOutcome::Stopped) else { return Ok(None) };
     let run = StaticRun { policy: policy.kind(), checked: &run };
-    let result = StaticResult::new(workload, machine, &given, &found, &run);
+    let result = StaticResult::new(workload, machine, Given::of_kernel(kernel, &given), &found, &run);
     let verdict = result.verdict(run.checked);
     Ok(Some((result, verdict)))
 }

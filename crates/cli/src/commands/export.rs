@@ -261,7 +261,7 @@ fn one(
         return Err(Diagnostic::general(&kernel.name_given, "nothing is executed").into());
     };
     let written = files.launch(kernel.workload.program(), &kernel.code, launch, &mut executor);
-    written.map_err(|problems| problems.with_excerpts(&kernel.code))
+    written.map_err(|problems| kernel.with_excerpts(problems))
 }
 
 fn several(

@@ -69,9 +69,9 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
         let input = load::kernel(name, &args.ptx, seed, &session.monitor)?;
         let options = Options::of(&machine, args.common.fuel());
         let added = exceeded.add(&input.workload, Some(seed), options, &resolved, &session.monitor);
-        added.map_err(|problems| problems.with_excerpts(&input.code))?;
+        added.map_err(|problems| input.with_excerpts(problems))?;
     }
-    exceeded.finish().map_err(|problems| problems.with_excerpts(&kernel.code))?;
+    exceeded.finish().map_err(|problems| kernel.with_excerpts(problems))?;
     let bounds = bound::all();
     let unbounded = vec![None; code.ipg.loops().len()];
     let mut simulated = Simulated::default();
@@ -110,6 +110,6 @@ fn row(name: &str, args: &Wcet, bounds: &ByLine, session: &Session) -> Result<Wc
     };
     let explored = exploring.worst(name, &machine, simulated.schedules(), session)?;
     let largest = Largest { simulated, estimates, found, explored };
-    let of = Analysed::launch(&kernel.workload, &given);
+    let of = Analysed::launch(&kernel, &given);
     Ok(WcetResult::new(of, &machine, args.runs, &policies, &largest))
 }

@@ -108,7 +108,7 @@ fn row(
     session.progress.begin(label, Some(u64::from(workload.blocks()) * policies.len() as u64), "blocks");
     let options = args.common.run_options(&session.monitor).judged_by(&bounds, &[]).threads(1).ahead(false);
     let plan = Plan { workload, machine: &machine, policies: &policies, options };
-    let checked = check(&plan).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let checked = check(&plan).map_err(|failed| kernel.with_excerpts(failed.problems))?;
     if !checked.iter().all(JudgedLaunch::is_complete) {
         return Ok(None);
     }
@@ -234,7 +234,7 @@ fn of_blocks(
     let mut known: Vec<(BlockPaths, Found)> = Vec::new();
     let mut sum = Sum::default();
     let mut issues = Issues::default();
-    while source.next_block(&mut paths).map_err(|problems| problems.with_excerpts(&kernel.code))? {
+    while source.next_block(&mut paths).map_err(|problems| kernel.with_excerpts(problems))? {
         let number = known.iter().position(|(other, _)| is_same(other, &paths));
         if number.is_none() {
             session.progress.begin(format!("searching {label}"), Some(args.budget), "schedules");

@@ -9,8 +9,10 @@ mod folder;
 mod outputs;
 mod part;
 pub mod results;
+mod scratch;
 
 pub use command_line::{CommandLine, loader};
 pub use folder::{Draft, Folder};
 pub use outputs::Outputs;
 pub use part::{Part, Parts};
+pub use scratch::Scratch;

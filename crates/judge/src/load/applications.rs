@@ -8,7 +8,7 @@ use super::location::Location;
 use super::modules::{self, Module};
 use super::options::{LaunchOptions, OptionNames};
 use super::read;
-use super::{launches, traces};
+use super::{launches, sources, traces};
 use crate::check::{Application, Subject, Traced, Workload, WorkloadKind};
 use warpbound_core::base::{Fnv1a, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, Step, Texts, to_ron};
@@ -279,6 +279,7 @@ impl LoadedApplication {
 
     /// Adds the source lines of the modules to the errors of a run.
     pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
-        self.codes.iter().fold(problems, |problems, code| problems.with_excerpts(code))
+        let with = |problems, code| sources::with_excerpts(problems, code, &self.location, &self.inputs);
+        self.codes.iter().fold(problems, with)
     }
 }

@@ -105,6 +105,15 @@ impl EmbeddedFolder {
         Some(self.endings().iter().find_map(with_ending)?.path)
     }
 
+    /// Returns the files in a folder of this folder, which ends with `/`, and in those inside it:
+    /// their paths in that folder, sorted, and their contents.
+    pub fn below(self, folder: &str) -> Vec<(&'static str, &'static [u8])> {
+        let inside = |file: &EmbeddedFile| Some((file.path.strip_prefix(folder)?, file.contents));
+        let mut found: Vec<_> = self.files().iter().filter_map(inside).collect();
+        found.sort_unstable();
+        found
+    }
+
     /// Returns the name and path of every file that has a name, sorted by name.
     pub fn list(self) -> Vec<(&'static str, &'static str)> {
         let named = |file: &EmbeddedFile| {

@@ -163,7 +163,7 @@ impl Loaded {
     /// Adds the source lines of the code to the errors of a run.
     pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
         match self {
-            Self::Kernel(kernel) => problems.with_excerpts(&kernel.code),
+            Self::Kernel(kernel) => kernel.with_excerpts(problems),
             Self::Application(program) => program.with_excerpts(problems),
         }
     }
@@ -325,13 +325,7 @@ fn not_a_kernel(name: &str, ending: &str) -> Diagnostic {
 
 /// Returns a hint on compiling a CUDA file to PTX.
 fn compiling(location: &Location) -> String {
-    let stem = location.stem();
-    format!(
-        "compile it first (docs/wcet.md says what each part does): clang-16 -x cuda \
-         --cuda-device-only --cuda-gpu-arch=sm_61 -nocudainc -nocudalib -O2 -fdeclspec --cuda-feature=+ptx63 \
-         -Ikernels/include -include cuda_runtime.h -S {} -o {stem}.ptx",
-        location.shown()
-    )
+    format!("compile it first: warpbound compile {} -o {}.ptx", location.shown(), location.stem())
 }
 
 fn micro(name: &str, location: Location) -> Result<LoadedKernel, Diagnostics> {

@@ -44,4 +44,4 @@ pub use location::Location;
 pub use machines::DEFAULT_MACHINE;
 pub use modules::{Module, is_machine_code, launches_beside};
 pub use options::{LaunchOptions, OptionNames};
-pub use sources::{SourceFile, Sources};
+pub use sources::{SourceFile, SourcePlace, Sources};

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::kernels::LoadedKernel;
 use super::location::Location;
-use warpbound_core::diag::{SourceText, printable_name};
+use warpbound_core::base::Pc;
+use warpbound_core::diag::{Diagnostics, SourceText, printable_name, shortened};
 use warpbound_front::ptx::Origins;
 
 /// The largest source that is read, in bytes.
@@ -34,10 +35,43 @@ pub struct SourceFile {
     pub found: Option<(PathBuf, SourceText)>,
 }
 
+/// A line of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourcePlace<'a> {
+    /// The name of the file in the PTX.
+    pub file: &'a str,
+    /// The line.
+    pub line: u32,
+    /// The text of the line without the spaces around it, if the file was found.
+    pub text: Option<&'a str>,
+}
+
+impl SourcePlace<'_> {
+    /// Returns the last part of the name of the file.
+    pub fn short_name(&self) -> &str {
+        last_part(self.file)
+    }
+}
+
 impl Sources {
     /// Returns whether no instruction has a line.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// Returns the line from which an instruction was made, if it is known.
+    pub fn at(&self, pc: Pc) -> Option<SourcePlace<'_>> {
+        let (file, line) = (*self.places.get(pc.index())?)?;
+        let file = &self.files[file];
+        Some(SourcePlace { file: &file.name, line, text: file.line(line) })
+    }
+
+    /// Returns the short names of the files: the last part of each path, or the whole path if two
+    /// files have the same last part.
+    pub fn labels(&self) -> Vec<String> {
+        let count = |wanted: &str| self.files.iter().filter(|file| last_part(&file.name) == wanted).count();
+        let label = |name: &str| if count(last_part(name)) > 1 { name } else { last_part(name) }.to_owned();
+        self.files.iter().map(|file| label(&file.name)).collect()
     }
 
     /// Returns the paths of the files that were read.
@@ -46,7 +80,33 @@ impl Sources {
     }
 }
 
+impl SourceFile {
+    /// Finds a file that PTX names.
+    fn find(name: &str, location: &Location, inputs: &[PathBuf]) -> Self {
+        let found = candidates(name, location, inputs).iter().find_map(read);
+        Self { name: printable_name(name).into_owned(), found }
+    }
+
+    /// Returns the text of a line without the spaces around it, if the file was found and has the
+    /// line.
+    fn line(&self, line: u32) -> Option<&str> {
+        let (_, source) = self.found.as_ref()?;
+        Some(source.line(line).trim()).filter(|text| !text.is_empty())
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
+}
+
 impl LoadedKernel {
+    /// Adds the lines of the PTX to problems of its instructions, and the source lines from which
+    /// these were made.
+    #[must_use]
+    pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
+        with_excerpts(problems, &self.code, &self.location, &self.inputs)
+    }
+
     /// Returns the source lines that the PTX of the kernel states, with the files that are found:
     /// at the path that the PTX states, relative to a folder of the kernel's files or the working
     /// directory, or else in such a folder. Kernels in other forms have none.
@@ -64,28 +124,51 @@ impl LoadedKernel {
                 (file, line)
             }));
         }
-        let file = |name: &str| SourceFile {
-            name: printable_name(name).into_owned(),
-            found: self.candidates(name).iter().find_map(read),
-        };
-        sources.files = names.into_iter().map(file).collect();
+        let find = |name: &str| SourceFile::find(name, &self.location, &self.inputs);
+        sources.files = names.into_iter().map(find).collect();
         sources
     }
+}
 
-    /// Returns the locations at which a source may be, the best one first.
-    fn candidates(&self, name: &str) -> Vec<Location> {
-        let (Location::File(_, files) | Location::Stdin { files, .. }) = &self.location else {
-            return Vec::new();
-        };
-        let at = |path: PathBuf| Location::File(path, files.clone());
-        let mut folders: Vec<&Path> = self.inputs.iter().filter_map(|input| input.parent()).collect();
-        folders.dedup();
-        let file_name = Path::new(name).file_name().unwrap_or_default();
-        let stated = folders.iter().map(|folder| folder.join(name));
-        let here = std::iter::once(PathBuf::from(name));
-        let beside = folders.iter().map(|folder| folder.join(file_name));
-        stated.chain(here).chain(beside).map(at).collect()
+/// Adds the lines of a file of code to the problems in it, and to their hints the source lines from
+/// which a compiler made these, if the file states them.
+pub(super) fn with_excerpts(
+    problems: Diagnostics,
+    code: &SourceText,
+    location: &Location,
+    inputs: &[PathBuf],
+) -> Diagnostics {
+    let problems = problems.with_excerpts(code);
+    if !problems.list().iter().any(|problem| problem.file == code.name() && problem.line > 0) {
+        return problems;
     }
+    let origins = Origins::of(code);
+    problems.map(|problem| {
+        let here = problem.file == code.name();
+        let Some((name, line)) = origins.at(problem.line).filter(|_| here && problem.line > 0) else {
+            return problem;
+        };
+        let file = SourceFile::find(name, location, inputs);
+        let text = file.line(line).map_or_else(String::new, |text| format!(": {}", shortened(text)));
+        let made = format!("line {} was made from {}:{line}{text}", problem.line, file.name);
+        let hint = if problem.hint.is_empty() { made } else { format!("{}; {made}", problem.hint) };
+        problem.hint(hint)
+    })
+}
+
+/// Returns the locations at which a source may be, the best one first.
+fn candidates(name: &str, location: &Location, inputs: &[PathBuf]) -> Vec<Location> {
+    let (Location::File(_, files) | Location::Stdin { files, .. }) = location else {
+        return Vec::new();
+    };
+    let at = |path: PathBuf| Location::File(path, files.clone());
+    let mut folders: Vec<&Path> = inputs.iter().filter_map(|input| input.parent()).collect();
+    folders.dedup();
+    let file_name = Path::new(name).file_name().unwrap_or_default();
+    let stated = folders.iter().map(|folder| folder.join(name));
+    let here = std::iter::once(PathBuf::from(name));
+    let beside = folders.iter().map(|folder| folder.join(file_name));
+    stated.chain(here).chain(beside).map(at).collect()
 }
 
 /// Reads a file, if it is a source.

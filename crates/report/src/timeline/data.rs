@@ -9,7 +9,6 @@ use super::about::About;
 use super::legend::Legend;
 use super::packed::Packed;
 use super::recording::{Gap, OfSm, Recording, Row};
-use super::source;
 use crate::explain::Stretch;
 use warpbound_core::base::Pc;
 use warpbound_trace::trace::StallReason;
@@ -154,7 +153,7 @@ impl<'a> Data<'a> {
             kind_colours: legend.kind_colours(),
             lines,
             texts,
-            files: source::labels(about.sources),
+            files: about.sources.labels(),
             places: Packed::of(places),
             sms: recording.sms().iter().map(|sm| OneSm::new(sm, units.len())).collect(),
             sm_count: recording.limits().0,

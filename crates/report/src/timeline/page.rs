@@ -119,7 +119,7 @@ fn source_and_stalls(recording: &Recording, about: &About<'_>) -> String {
         return beside(code, stalls);
     }
     let title = |name: &str| format!("<h3>{}</h3>\n", text(name));
-    let sources = title(&source::labels(about.sources).join(", ")) + &source::sources(about);
+    let sources = title(&about.sources.labels().join(", ")) + &source::sources(about);
     let tables = beside(source::stalls_of_sources(recording, about, &of).render(), stalls);
     beside(sources, title(source::code_label(about)) + &code) + &tables
 }

@@ -8,7 +8,6 @@ use super::recording::Recording;
 use crate::html::{HtmlCell, HtmlColumn, HtmlTable, text};
 use warpbound_core::base::Pc;
 use warpbound_core::diag::SourceText;
-use warpbound_judge::load::Sources;
 use warpbound_trace::trace::StallReason;
 
 /// The number of lines shown before the first instruction and after the last.
@@ -17,15 +16,6 @@ const AROUND: u32 = 3;
 const MOST: u32 = 20_000;
 /// The most lines without an instruction that a source file shows in a row.
 const MOST_BETWEEN: u32 = 12;
-
-/// Returns the short names of the source files: the last part of each path, or the whole path if
-/// two files have the same last part.
-pub(super) fn labels(sources: &Sources) -> Vec<String> {
-    let last = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or(name).to_owned();
-    let count = |wanted: &str| sources.files.iter().filter(|file| last(&file.name) == wanted).count();
-    let label = |name: &str| if count(&last(name)) > 1 { name.to_owned() } else { last(name) };
-    sources.files.iter().map(|file| label(&file.name)).collect()
-}
 
 /// Returns the last part of the name of the code's file.
 pub(super) fn code_label<'a>(about: &About<'a>) -> &'a str {
@@ -59,7 +49,7 @@ pub(super) fn sources(about: &About<'_>) -> String {
     for (file, line) in about.sources.places.iter().flatten() {
         lines[*file].insert(*line);
     }
-    let labels = labels(about.sources);
+    let labels = about.sources.labels();
     let mut html = begin("origin", &labels.join(", "));
     for (index, (file, lines)) in about.sources.files.iter().zip(&lines).enumerate() {
         let found = file.found.as_ref().map(|(_, source)| source);
@@ -197,7 +187,7 @@ pub(super) fn stalls(recording: &Recording, about: &About<'_>, of: &str) -> Html
 
 /// Returns the table of cycles without an issue, by the line of a source file that waited.
 pub(super) fn stalls_of_sources(recording: &Recording, about: &About<'_>, of: &str) -> HtmlTable {
-    let labels = labels(about.sources);
+    let labels = about.sources.labels();
     let lines = by_line(recording, |pc| about.sources.places.get(pc as usize).copied().flatten());
     let several = labels.len() > 1;
     let caption = match labels.as_slice() {

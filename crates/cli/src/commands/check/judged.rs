@@ -172,7 +172,7 @@ fn witness(
     let on = [(&setup.machine, std::slice::from_ref(&setup.policy))];
     let run = judge_each(check::Subject::Launch(&kernel.workload), &on, options).pop()?.pop()?;
     if let Some(wrong) = run.problems {
-        problems.append(wrong.with_excerpts(&kernel.code));
+        problems.append(kernel.with_excerpts(wrong));
     }
     Some(Box::new((kernel, run.judged?.total)))
 }

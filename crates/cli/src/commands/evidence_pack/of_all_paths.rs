@@ -107,7 +107,7 @@ impl Making<'_> {
             kinds: of.map(|bound| bound.kind).into_iter().collect(),
             parts: of.map_or_else(Vec::new, |bound| bound.parts.clone()),
             launches: Vec::new(),
-            loop_bounds: given.iter().map(Given::new).collect(),
+            loop_bounds: Given::of_kernel(kernel, &given),
             constants,
         };
         let found = match all_paths(workload, machine, &[], &resolved, fuel, monitor)? {

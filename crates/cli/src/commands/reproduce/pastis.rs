@@ -72,7 +72,7 @@ fn measured(name: &str, common: &Common, session: &Session) -> Result<Option<Cou
     let plan = Plan { workload: &kernel.workload, machine: &machine, policies, options };
     let table = load::timing(&kernel, &machine)?;
     let mut banks = BankProfile::new(&table);
-    let checked = observe(&plan, &mut banks).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let checked = observe(&plan, &mut banks).map_err(|failed| kernel.with_excerpts(failed.problems))?;
     if !checked.is_complete() {
         return Ok(None);
     }

@@ -8,8 +8,9 @@ use warpbound_core::base::Fnv1a;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::{JudgedLaunch, Plan, observe};
-use warpbound_judge::load::{Loaded, LoadedKernel};
+use warpbound_judge::load::{Loaded, LoadedKernel, Sources};
 use warpbound_report::explain::{About, Explained};
+use warpbound_report::source_line::SourceLine;
 use warpbound_trace::trace::UnitUse;
 use warpbound_trace::why::{Explainer, Explanation, Unexplained};
 
@@ -18,7 +19,7 @@ pub const LINKS: usize = 200_000;
 
 /// Returns the report of an explanation.
 pub fn report(
-    kernel: &LoadedKernel,
+    (kernel, sources): (&LoadedKernel, &Sources),
     machine: &Machine,
     checked: &JudgedLaunch,
     units: &UnitUse,
@@ -39,7 +40,7 @@ pub fn report(
         checked,
         seed,
         units,
-        place: &|pc| (program.instr(pc).line, kernel.text_of(pc)),
+        place: &|pc| SourceLine::of(kernel, sources, pc),
         class: &|pc| program.classes.name(program.instr(pc).class),
     };
     Explained::new(&about, found, with_path)
@@ -78,8 +79,7 @@ pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, 
     session.progress.begin(&kernel.workload.name, Some(kernel.workload.blocks().into()), "blocks");
     let table = load::timing(&kernel, &machine)?;
     let mut observer = (UnitUse::new(machine.units().len()), Explainer::new(&table, &machine, 0));
-    let checked =
-        observe(&plan, &mut observer).map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let checked = observe(&plan, &mut observer).map_err(|failed| kernel.with_excerpts(failed.problems))?;
     let (units, explainer) = observer;
     if !checked.is_complete() {
         let message = match session.stopped() {
@@ -89,5 +89,5 @@ pub fn explain(args: &Run, given: &str, session: &Session) -> Result<Explained, 
         return Err(Diagnostic::general(given, message).into());
     }
     let found = explainer.finish(checked.makespan).map_err(|why| problem(given, why))?;
-    Ok(report(&kernel, &machine, &checked, &units, &found, (common.seed, false)))
+    Ok(report((&kernel, &kernel.sources()), &machine, &checked, &units, &found, (common.seed, false)))
 }

@@ -26,6 +26,7 @@ use warpbound_report::check::CheckResult;
 use warpbound_report::divergence::DivergenceReport;
 use warpbound_report::explain::Explained;
 use warpbound_report::run::{self as report, Details, RunResult, Seconds};
+use warpbound_report::source_line::SourceLine;
 use warpbound_report::timeline::{About, Recording};
 use warpbound_sim::PolicySetup;
 use warpbound_trace::trace::{BankProfile, FirstSm, Listing, Observer, StallProfile, UnitUse};
@@ -43,7 +44,8 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     trace_files::warn_of_schedules(&kinds, &machine);
     let ipoints = trace_files::instrumented(&kinds, kernel)?;
     let dumps = names(kernel).dumps(&args.dump)?;
-    let sources = trace_files::sources(&kinds, kernel);
+    // with --timings only the speed counts, and no table shows a line
+    let sources = if args.timings { trace_files::sources(&kinds, kernel) } else { kernel.sources() };
     let mut inputs = load::inputs(&args.on.common, kernel, &policy);
     inputs.extend(sources.paths().map(PathBuf::from));
     let mut outputs = Outputs::new(&inputs, args.writing.force, &session.parts);
@@ -76,12 +78,20 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
         observe_and_keep(&plan, !args.timings, observer)
     });
     let all = began.elapsed();
-    let (checked, source) = ran.map_err(|failed| failed.problems.with_excerpts(&kernel.code))?;
+    let (checked, source) = ran.map_err(|failed| kernel.with_excerpts(failed.problems))?;
     let found = explainer.map(|explainer| match checked.is_complete() {
         true => explainer.finish(checked.makespan),
         false => Err(Unexplained::Unfinished),
     });
-    let ran = Ran { args, kernel, machine: &machine, checked: &checked, profiles: &profiles, found };
+    let ran = Ran {
+        args,
+        kernel,
+        sources: &sources,
+        machine: &machine,
+        checked: &checked,
+        profiles: &profiles,
+        found,
+    };
     let result = RunResult {
         explanation: ran.explained(verbose),
         details: (!args.timings).then(|| ran.details(&source, verbose)),
@@ -95,7 +105,7 @@ pub fn run(args: &Run, kernel: &LoadedKernel, verbose: bool, session: &Session) 
     }
     let mut files = Files { traces, written, dumps };
     if let Some(recording) = recording.filter(|_| checked.is_complete()) {
-        ran.fill(&mut files, &recording, (&listing, &sources), session)?;
+        ran.fill(&mut files, &recording, &listing, session)?;
     }
     if let Some(Err(why)) = ran.found {
         ending.late.push(explain::problem("--explain", why));
@@ -136,6 +146,7 @@ impl<'a> Profiles<'a> {
 struct Ran<'a> {
     args: &'a Run,
     kernel: &'a LoadedKernel,
+    sources: &'a Sources,
     machine: &'a Machine,
     checked: &'a JudgedLaunch,
     profiles: &'a Profiles<'a>,
@@ -146,7 +157,7 @@ struct Ran<'a> {
 impl Ran<'_> {
     /// Returns the report of the profiles.
     fn details(&self, source: &WorkloadSource, verbose: bool) -> Details {
-        let place = |pc: Pc| (self.kernel.workload.program().instr(pc).line, self.kernel.text_of(pc));
+        let place = |pc: Pc| SourceLine::of(self.kernel, self.sources, pc);
         Details {
             units: report::units(self.machine, &self.profiles.units, self.checked.makespan),
             lost_cycles: report::lost(&self.profiles.stalls.lost(), self.checked, &place),
@@ -160,7 +171,14 @@ impl Ran<'_> {
     fn explained(&self, with_path: bool) -> Option<Explained> {
         let found = self.found.as_ref()?.as_ref().ok()?;
         let with = (self.args.on.common.seed, with_path);
-        Some(explain::report(self.kernel, self.machine, self.checked, &self.profiles.units, found, with))
+        Some(explain::report(
+            (self.kernel, self.sources),
+            self.machine,
+            self.checked,
+            &self.profiles.units,
+            found,
+            with,
+        ))
     }
 
     /// Prints the schedule of the first block.
@@ -176,7 +194,7 @@ impl Ran<'_> {
         &self,
         files: &mut Files,
         recording: &Recording,
-        (listing, sources): (&Listing, &Sources),
+        listing: &Listing,
         session: &Session,
     ) -> Result<(), Diagnostics> {
         let alone = match self.checked.launch_blocks {
@@ -191,7 +209,7 @@ impl Ran<'_> {
             checked: self.checked,
             code: &self.kernel.code,
             listing,
-            sources,
+            sources: self.sources,
             alone: &alone,
         };
         for (trace, written) in files.traces.iter_mut().zip(&mut files.written) {

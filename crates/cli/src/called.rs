@@ -82,7 +82,7 @@ impl Call {
         let (until_the_end, end) = channel();
         let run = move || {
             let _until_the_end = until_the_end;
-            let _warnings = Warnings::go_to(&of_thread.printed);
+            Warnings::go_to(&of_thread.printed);
             super::load::forget_warnings();
             super::called(&words, &of_thread)
         };

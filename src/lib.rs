@@ -190,7 +190,8 @@
 //!
 //! `python/` is the native part of the package for Python and a workspace member of its own, which
 //! only `scripts/check-python.sh` builds. It calls commands through [`cli::Call`] and defines policies
-//! through [`sim::policy::define_policy`].
+//! through [`sim::policy::define_policy`]. `playground/` is a page for browsers, which
+//! `scripts/playground.sh` builds; it uses the library without [`cli`].
 //!
 //! Within a crate, the modules of a folder (its files, and its subfolders as a whole) use each
 //! other without a cycle. It does not matter by which path or re-export a module uses another one.

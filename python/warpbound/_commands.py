@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 
 from . import _call
 from ._call import Option
-from ._errors import Error
+from ._errors import Error, path_text, shown
 from ._html import Page
 from ._kernels import Folder, Kernel, KernelFile
 from ._launches import Launch
@@ -47,6 +47,8 @@ def run(
     The arrays of a [`Launch`] hold what the kernel wrote afterwards. `options` are the options of
     `warpbound run`, such as `seed=1`, `grid="4"`, `time_limit=10` or `max_instructions=1000`.
     """
+    # the run can be repeated, so that an iterator has to be kept as a list
+    options = {name: list(value) if isinstance(value, Iterator) else value for name, value in options.items()}
     chosen = {**options_of(machine, policy, mem_latency, settings), **options}
     prepared = prepare(kernel)
     if not isinstance(kernel, Launch) or prepared.folder is None:
@@ -157,7 +159,8 @@ def hybrid(
     prepared = None if kernel is None else prepare(kernel)
     chosen = {**options_of(machine, None, mem_latency, settings), **_loops(loop_bounds), **options}
     if traces:
-        chosen["traces"] = [os.fspath(trace) for trace in traces]
+        several = [traces] if isinstance(traces, (str, bytes, os.PathLike)) else _list_of(traces, "traces")
+        chosen["traces"] = [path_text(trace, "traces") for trace in several]
     arguments = () if prepared is None else (prepared.argument,)
     return _hybrid.HybridResult(_first(_call.answer("hybrid", *arguments, **chosen)))
 
@@ -204,15 +207,23 @@ def why(a: Run | str, b: Run | str) -> Why:
     return Why(_first(_call.answer("why", *runs)), runs)
 
 
-def inspect(file: str | os.PathLike[str], **options: Option) -> _inspect.InspectResult:
+def inspect(
+    file: str | os.PathLike[str] | Launch | Kernel | KernelFile | Machine, **options: Option
+) -> _inspect.InspectResult:
     """Shows what is in a file of any kind, or in an embedded kernel or machine."""
-    return _inspect.InspectResult(_first(_call.answer("inspect", os.fspath(file), **options)))
+    if isinstance(file, Machine):
+        return file.inspect()
+    if isinstance(file, (Launch, KernelFile)):
+        prepared = prepare(file)
+    else:
+        prepared = Prepared(path_text(file.path if isinstance(file, Kernel) else file, "file"))
+    return _inspect.InspectResult(_first(_call.answer("inspect", prepared.argument, **options)))
 
 
 def report(results: Any, **options: Option) -> Page:
     """Makes a page of the results of sweeps: a [`Sweep`], a folder, or a list of them."""
     several = results if isinstance(results, (list, tuple)) else [results]
-    folders = [os.fspath(getattr(one, "folder", one)) for one in several]
+    folders = [path_text(getattr(one, "folder", one), "results") for one in several]
     folder = Folder()
     path = folder.path / "report.html"
     _call.text("report", *folders, **{**options, "html": str(path)})
@@ -239,8 +250,9 @@ def bounds(*words: str) -> Rows[_list.ListedBound]:
     return _listed("bounds", words).bounds
 
 
-def explain(term: str) -> str:
-    """Explains a term: a bound, a policy, a reason for an idle slot, a unit, or a setting."""
+def explain(term: str = "") -> str:
+    """Explains a term: a bound, a policy, a reason for an idle slot, a unit, or a setting; without a
+    term, it lists all of them."""
     return _call.text("explain", term)
 
 
@@ -258,23 +270,28 @@ def prepare(kernel: Any) -> Prepared:
     if isinstance(kernel, KernelFile):
         return Prepared(kernel.argument)
     if isinstance(kernel, (str, os.PathLike)):
-        return Prepared(os.fspath(kernel))
-    raise Error.of(
-        f"a {type(kernel).__name__} is no kernel", hint="a launch, a path, or the name of an embedded kernel"
-    )
+        return Prepared(path_text(kernel, "kernel"))
+    raise Error.of(f"{shown(kernel)} is no kernel", hint="a launch, a path, or the name of an embedded kernel")
 
 
 def _all(kernels: Any) -> list[Prepared]:
-    single = isinstance(kernels, (str, os.PathLike, Launch, Kernel, KernelFile))
-    return [prepare(kernel) for kernel in ([kernels] if single else kernels)]
+    single = isinstance(kernels, (str, bytes, os.PathLike, Launch, Kernel, KernelFile))
+    return [prepare(kernel) for kernel in ([kernels] if single else _list_of(kernels, "kernels"))]
+
+
+def _list_of(values: Any, place: str) -> list[Any]:
+    # what has items only by number, as a kernel, could be without an end
+    if not isinstance(values, Iterable):
+        raise Error.of(f"{shown(values)} is no list", place=place)
+    return list(values)
 
 
 def _several(
     machine: Any, policy: Any, mem_latency: int | None, settings: Settings, options: Mapping[str, Option]
 ) -> dict[str, Option]:
     if isinstance(machine, (list, tuple)):
-        names = [one.name if isinstance(one, Machine) else os.fspath(one) for one in machine]
-        if any(isinstance(one, Machine) and (one.settings or one.policy or one.mem_latency) for one in machine):
+        names = [one.name if isinstance(one, Machine) else path_text(one, "machine") for one in machine]
+        if any(isinstance(one, Machine) and one.is_changed for one in machine):
             raise Error.of(
                 "machines of a list have no settings of their own", hint="give `settings` for all of them", place="machine"
             )
@@ -284,11 +301,19 @@ def _several(
 
 
 def _loops(loop_bounds: Mapping[Union[int, str], int] | None) -> dict[str, Option]:
-    return {"loop_bound": [f"{line}={most}" for line, most in (loop_bounds or {}).items()]}
+    if loop_bounds is None:
+        return {"loop_bound": []}
+    if not isinstance(loop_bounds, Mapping):
+        raise Error.of(f"{shown(loop_bounds)} is no dictionary", hint="such as {12: 100}", place="loop_bounds")
+    return {"loop_bound": [f"{line}={_call.written(most, 'loop_bounds')}" for line, most in loop_bounds.items()]}
 
 
 def _words(run: Run | str) -> str:
-    return run if isinstance(run, str) else run.words
+    if isinstance(run, Run):
+        return run.words
+    if isinstance(run, str):
+        return run
+    raise Error.of(f"{shown(run)} is no run", hint='the result of run(), or text such as "saxpy --policy lrr"')
 
 
 def _first(found: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -299,6 +324,8 @@ def _first(found: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _listed(kind: str, words: Sequence[str]) -> _list.Listing:
+    for word in words:
+        _call.checked(word)
     try:
         return _list.Listing(_first(_call.answer("list", kind, *words)))
     except Error:

@@ -108,8 +108,9 @@ class Kernel:
             raise Error.of(f"{shown(code)} is no code", hint="the text of PTX, or the bytes of a cubin", place="code")
         # other characters could not be written to launch files
         name = Path(path_text(file, "file")).name.encode("utf-8", "replace").decode().replace("\0", "")
-        self.file = name if name.endswith(_MODULES_OR_PACKED) else f"{name}.ptx"
-        self.code = code.encode("utf-8", "surrogateescape") if isinstance(code, str) else bytes(code)
+        self.code = code.encode("utf-8", "replace") if isinstance(code, str) else bytes(code)
+        ending = ".cubin" if self.code.startswith(b"\x7fELF") else ".ptx"
+        self.file = name if name.endswith(_MODULES_OR_PACKED) else f"{name or 'kernel'}{ending}"
         self.sources = dict(sources or {})
         self._folder = Folder()
         try:

@@ -121,7 +121,7 @@ class Launch:
         shared_buffers = f"    buffers: [\n        {buffers}\n    ],\n" if buffers else ""
         shared = f", dynamic_shared: {self.dynamic_shared}" if self.dynamic_shared else ""
         return (
-            f"Launch(\n    module: {_quoted(module)}, entry: {_quoted(self.kernel.name)},\n"
+            f"Launch(\n    module: {quoted(module)}, entry: {quoted(self.kernel.name)},\n"
             f"    grid: {self.grid}, block: {self.block}{shared},\n{shared_buffers}    args: [\n        {arguments}\n    ],\n)\n"
         )
 
@@ -159,13 +159,15 @@ class Launch:
         while (others / f"{stem}.ron").exists():
             number += 1
             stem = f"{_file_name(self.kernel.shown_name)}-{number}"
-        path = others / f"{stem}.ron"
+        path, module = others / f"{stem}.ron", self.kernel.file
         try:
-            (others / f"{stem}.{self.kernel.file}").write_bytes(self.kernel.code)
+            if (others / module).exists() and (others / module).read_bytes() != self.kernel.code:
+                module = f"{stem}.{module}"
+            (others / module).write_bytes(self.kernel.code)
             for name, one in self.arrays.items():
                 with open(others / f"{stem}.{name}.bin", "wb") as file:
                     file.write(one.bytes)
-            path.write_text(self.text(f"{stem}.{self.kernel.file}", f"{stem}."), encoding="utf-8")
+            path.write_text(self.text(module, f"{stem}."), encoding="utf-8")
         except OSError as error:
             raise _unwritten(error, others) from None
         return path
@@ -299,7 +301,8 @@ def _wrong(parameter: Parameter, value: Any, message: str) -> Error:
     return Error.of(f"the parameter {message}", hint=f"given: {shown(value)}", place=f"argument `{parameter.name}`")
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Returns a text as launch and plan files have it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Union
+from typing import Any, Union
 
 from . import _call
-from ._call import Option, Value
+from ._call import Option
+from ._errors import Error, path_text, shown
 from ._policies import Policy, name_of
 from .records import inspect as _inspect
 
@@ -30,13 +31,18 @@ class Machine:
         """The other settings, by their paths."""
 
     @property
+    def is_changed(self) -> bool:
+        """Whether it has a policy or settings of its own."""
+        return bool(self.settings) or self.policy is not None or self.mem_latency is not None
+
+    @property
     def options(self) -> dict[str, Option]:
         """The options that select the machine."""
         return {
             "machine": self.name,
             "policy": None if self.policy is None else name_of(self.policy),
             "mem_latency": self.mem_latency,
-            "set": [f"{path}={_written(value)}" for path, value in self.settings.items()],
+            "set": _set(self.settings),
         }
 
     def inspect(self) -> _inspect.InspectResult:
@@ -65,10 +71,16 @@ def machine(
     `{"units.gmem.lat": 199}`; settings whose path is an identifier can be arguments, such as
     `sub_cores=4`.
     """
-    found = os.fspath(name)
+    found = path_text(name, "name")
     # an unknown name is an error here, not where the machine is used
-    _call.answer("inspect", found)
-    return Machine(found, policy if policy is not None else scheduler, mem_latency, {**(settings or {}), **more})
+    kind = _call.answer("inspect", found)["results"][0].get("kind")
+    if kind != "machine":
+        raise Error.of(f"this is no machine, but a {kind}", hint="machines() lists the embedded machines", place=found)
+    chosen = policy if policy is not None else scheduler
+    if chosen is not None:
+        name_of(chosen)
+    _set(settings)
+    return Machine(found, chosen, mem_latency, {**(settings or {}), **more})
 
 
 def options_of(
@@ -79,16 +91,32 @@ def options_of(
 ) -> dict[str, Option]:
     """Returns the options of a machine with further settings, which take precedence."""
     chosen = machine if isinstance(machine, Machine) else None
-    options: dict[str, Option] = chosen.options if chosen else {"machine": machine and os.fspath(machine)}  # type: ignore[arg-type]
+    options: dict[str, Option] = chosen.options if chosen else {"machine": _name(machine)}
     if policy is not None:
         options["policy"] = name_of(policy)
     if mem_latency is not None:
         options["mem_latency"] = mem_latency
     if settings:
-        own: list[Value] = list(options.get("set") or [])  # type: ignore[arg-type]
-        options["set"] = own + [f"{path}={_written(value)}" for path, value in settings.items()]
+        own = _set(chosen.settings) if chosen else []
+        options["set"] = [*own, *_set(settings)]
     return options
 
 
-def _written(value: Setting) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _name(machine: Any) -> str | None:
+    return None if machine is None else path_text(machine, "machine")
+
+
+def _set(settings: Any) -> list[str]:
+    """Returns settings as the values of `--set`."""
+    if settings is None:
+        return []
+    if not isinstance(settings, Mapping):
+        raise Error.of(
+            f"{shown(settings)} is no dictionary", hint='such as {"units.gmem.lat": 199}', place="settings"
+        )
+    return [f"{path}={_written(value, str(path))}" for path, value in settings.items()]
+
+
+def _written(value: Any, path: str) -> str:
+    (plain,) = _call.values_of(value) if not isinstance(value, (list, tuple)) else [value]
+    return str(plain).lower() if isinstance(plain, bool) else _call.written(plain, path)

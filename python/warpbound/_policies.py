@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Optional, Protocol, Union
 
 from . import _native
-from ._errors import Error
+from ._errors import Error, shown
 from ._native import View
 
 
@@ -56,11 +56,11 @@ def name_of(policy: Any) -> str:
         return f"replay:{policy.path}"
     if not callable(policy):
         raise Error.of(
-            f"a {type(policy).__name__} is no policy",
+            f"{shown(policy)} is no policy",
             hint="a name, a schedule, or a class with the method choose(view); not an object of it",
             place="policy",
         )
-    base = "".join(c if c.isalnum() or c in "_-" else "_" for c in getattr(policy, "__name__", "policy"))
+    base = "".join(c if c.isalnum() or c in "_-" else "_" for c in str(getattr(policy, "__name__", "policy")))
     name, number = base, 1
     while _known.get(name, policy) is not policy:
         number += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Any, Union
 
 from . import _call, _html
 from ._call import Option
-from ._commands import Runnable, prepare
-from ._errors import Error
+from ._commands import Runnable, prepare, report
+from ._errors import Error, Interrupted, Problem, path_text, shown, without_folders
 from ._kernels import Folder
-from ._launches import Launch
+from ._launches import Launch, quoted
 from ._machines import Machine, Setting
 from ._policies import Policy, name_of
 
@@ -50,9 +51,9 @@ class Sweep:
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Copies the folder of the results to a new place, and returns it."""
         try:
-            return Path(shutil.copytree(self.folder, folder))
+            return Path(shutil.copytree(self.folder, path_text(folder, "folder")))
         except OSError as error:
-            raise Error.of(error.strerror or "there is something already", place=str(folder)) from None
+            raise Error.of(error.strerror or "some of its files cannot be copied", place=str(folder)) from None
 
     def plot(
         self, y: str = "cycles", *, over: str | None = None, by: str | None = None, panels: str | None = None
@@ -72,8 +73,6 @@ class Sweep:
 
     def report(self) -> _html.Page:
         """Returns the report of the sweep as a page."""
-        from ._commands import report
-
         return report(self)
 
     def _axis(self, *taken: str | None) -> str:
@@ -121,29 +120,50 @@ def sweep(
     if plan is None:
         if kernels is None:
             raise Error.of("there is nothing to run", hint="give kernels, or a plan", place="kernels")
-        single = isinstance(kernels, (str, os.PathLike)) or not isinstance(kernels, Iterable)
-        several: Any = [kernels] if single else kernels
-        names = [_named(kernel, folder.path) for kernel in several]
+        names = [_named(kernel, folder.path) for kernel in _list(kernels)]
         path = folder.path / "plan.ron"
-        path.write_text(_plan(names, machines, policies, settings or {}, seeds), encoding="utf-8")
+        text = _plan(names, machines, policies, settings, seeds)
+        try:
+            path.write_text(text, encoding="utf-8")
+        except UnicodeEncodeError:
+            raise Error.of("a plan cannot have names with such characters", place=shown(text)) from None
     else:
-        path = Path(plan)
-    results = Path(out) if out is not None else folder.path / "results"
+        path, text = Path(path_text(plan, "plan")), ""
+    results = Path(path_text(out, "out")) if out is not None else folder.path / "results"
     try:
         _call.answer("sweep", str(path), **{**options, "out": str(results)})
+    except Interrupted as stopped:
+        hint = "resume=True goes on with it" if out is not None else "with out=FOLDER, resume=True goes on later"
+        raise Interrupted([Problem(stopped.message, hint=hint)], stopped.result) from None
     except Error as error:
         # the errors of points are in their rows
-        if error.result is None or not (results / "results.csv").exists():
-            raise
-    return Sweep(results, (folder, kernels))
+        if not any(answer.get("failed") for answer in (error.result or {}).get("results", [])):
+            raise Error([_located(problem, text) for problem in error.problems], error.result) from None
+    return Sweep(results, folder)
 
 
 def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
     """Reads the results of a sweep from its folder."""
+    path = Path(path_text(folder, "folder"))
     try:
-        return Sweep(Path(folder))
+        return Sweep(path)
     except OSError as error:
         raise Error.of(error.strerror or str(error), place=str(error.filename or folder)) from None
+    except (ValueError, AttributeError):
+        # no text, no JSON, or JSON that is no object
+        raise Error.of("these are no results of a sweep", place=str(path / "results.jsonl")) from None
+
+
+def _located(problem: Problem, plan: str) -> Problem:
+    """Returns a problem of a plan that the caller has not written, with the text that it is about
+    instead of a line."""
+    if problem.file != "plan.ron" or not plan:
+        return problem
+    lines = plan.splitlines()
+    rest = lines[problem.line - 1][problem.column - 1 :] if 0 < problem.line <= len(lines) else ""
+    found = re.match(r'"([^"]*)"|([\w.+-]+)', rest)
+    hint = "" if "docs/sweeps.md" in problem.hint else problem.hint
+    return Problem(problem.message, hint=hint, file=(found[1] or found[2]) if found else "sweep")
 
 
 def _named(kernel: Any, folder: Path) -> str:
@@ -156,54 +176,68 @@ def _named(kernel: Any, folder: Path) -> str:
 
 def _plan(
     kernels: Sequence[str],
-    machines: Iterable[Machine | str | os.PathLike[str]] | str,
-    policies: Iterable[Policy] | str,
-    settings: Mapping[str, Values],
-    seeds: Iterable[int],
+    machines: Any,
+    policies: Any,
+    settings: Any,
+    seeds: Any,
 ) -> str:
-    def names(values: Any) -> list[Any]:
-        return [values] if isinstance(values, (str, os.PathLike, Machine)) else list(values)
-
     written = []
-    for machine in names(machines):
+    for machine in _list(machines):
         if isinstance(machine, Machine):
-            if machine.settings or machine.mem_latency is not None or machine.policy:
+            if machine.is_changed:
                 raise Error.of(
                     "machines of a sweep have no settings of their own",
                     hint="give `settings` and `policies` for all of them",
                     place=f"machine `{machine.name}`",
                 )
             machine = machine.name
-        written.append(_quoted(_location(os.fspath(machine))))
-    axes = ", ".join(f"{_quoted(path)}: [{', '.join(map(_value, _list(values)))}]" for path, values in settings.items())
+        written.append(quoted(_location(path_text(machine, "machines"))))
+    if settings is not None and not isinstance(settings, Mapping):
+        raise Error.of(f"{shown(settings)} is no dictionary", hint='such as {"mem_latency": [100, 200]}', place="settings")
+    axes = [
+        f"{quoted(_call.checked(path))}: [{', '.join(_value(value, path) for value in _list(values))}]"
+        for path, values in (settings or {}).items()
+    ]
+    chosen = [quoted(_call.checked(name_of(policy))) for policy in _list(policies)]
     return (
-        f"Sweep(\n    kernels: [{', '.join(f'Kernel({_quoted(kernel)})' for kernel in kernels)}],\n"
-        f"    machines: [{', '.join(written)}],\n    settings: {{ {axes} }},\n"
-        f"    policies: [{', '.join(_quoted(name_of(policy)) for policy in names(policies))}],\n"
-        f"    seeds: [{', '.join(str(int(seed)) for seed in seeds)}],\n)\n"
+        f"Sweep(\n    kernels: [{', '.join(f'Kernel({quoted(kernel)})' for kernel in kernels)}],\n"
+        f"    machines: [{', '.join(written)}],\n    settings: {{ {', '.join(axes)} }},\n"
+        f"    policies: [{', '.join(chosen)}],\n    seeds: [{', '.join(map(_seed, _list(seeds)))}],\n)\n"
     )
 
 
-def _list(values: Values) -> list[Setting]:
-    return [values] if isinstance(values, (str, bool, int, float)) else list(values)
+def _list(values: Any) -> list[Any]:
+    """Returns several values as a list, also if there is only one."""
+    # a class is a policy, even if its objects can be counted
+    single = isinstance(values, (str, bytes, os.PathLike, type)) or not isinstance(values, Iterable)
+    return [values] if single else _call.values_of(values)
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, path: str) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return _quoted(value) if isinstance(value, str) else str(value)
+    return quoted(_call.checked(value)) if isinstance(value, str) else _call.written(value, path)
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(text)
+def _seed(seed: Any) -> str:
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise Error.of(f"{shown(seed)} is no whole number", place="seeds")
+    return _call.written(seed, "seeds")
 
 
 def _location(name: str) -> str:
     """Returns the name of something embedded, or the absolute path of a file."""
-    return os.path.abspath(name) if os.path.exists(name) else name
+    _call.checked(name)
+    try:
+        return os.path.abspath(name) if os.path.exists(name) else name
+    except ValueError:
+        # it has a character that no name of a file can have
+        return name
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
     # it protects the line of the file against changes, and is no result
     row.pop("checksum", None)
+    if row.get("error"):
+        row["error"] = without_folders(row["error"])
     return row

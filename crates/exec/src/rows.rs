@@ -7,6 +7,8 @@
 //! same bits: every function is exact, and a multiply-add gives the same result by one instruction
 //! or by the steps of [`super::arith::float`].
 
+// a processor without such instructions does not need it
+#[cfg_attr(target_arch = "wasm32", allow(unused_imports))]
 use fearless_simd::{Level, Simd};
 
 use super::Vectors;

@@ -43,7 +43,7 @@ def generated(schema: dict[str, Any], command: str) -> str:
     parts += [class_of(name, defs[name], defs) for name in sorted(classes)]
     parts.append(class_of("Report", schema, defs))
     nested = ", ".join(f'"{name}": {name}' for name in sorted(classes))
-    parts.append(f"_CLASSES: dict[str, type[Record]] = {{{nested}}}\nfor _class in (*_CLASSES.values(), Report):\n    _class._classes = _CLASSES\n")
+    parts.append(f"_CLASSES: dict[str, type[Record]] = {{{nested}}}\nReport._classes = _CLASSES\nfor _class in _CLASSES.values():\n    _class._classes = _CLASSES\n")
     return "\n\n".join(parts)
 
 

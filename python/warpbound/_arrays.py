@@ -188,10 +188,10 @@ def _as_bytes(host: Any, value: Any, name: str) -> memoryview:
 
 def names_of(parameters: int, given: Sequence[str] | None) -> list[str]:
     """Returns one name for each parameter that is an identifier and occurs once."""
-    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
-        if given is not None:
-            raise Error.of(f"{shown(given)} is no list of names", place="names")
+    if given is None:
         given = []
+    if not isinstance(given, (list, tuple)) or not all(isinstance(name, str) for name in given):
+        raise Error.of(f"{shown(given)} is no list of names", place="names")
     names: list[str] = []
     for index in range(parameters):
         wanted = given[index] if index < len(given) else ""

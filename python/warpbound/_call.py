@@ -54,17 +54,19 @@ def words(options: Mapping[str, Option]) -> list[str]:
 def values_of(value: Any) -> list[Any]:
     """Returns the values of an option."""
     if isinstance(value, (str, bytes, os.PathLike, Mapping)) or not isinstance(value, Iterable):
-        return [_plain(value)]
+        return [plain(value)]
     try:
-        return [_plain(one) for one in value]
-    except TypeError:
-        # an array of numpy without a dimension
-        return [_plain(value)]
+        return [plain(one) for one in value]
+    except (TypeError, ValueError):
+        # an array of numpy without a dimension, for example
+        return [plain(value)]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Returns a scalar of numpy as one of Python."""
-    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+    # only what has a type of elements: other objects with a shape can fail where they are asked for it
+    is_scalar = hasattr(value, "dtype") and hasattr(value, "item") and not isinstance(value, type)
+    return value.item() if is_scalar and value.shape == () else value
 
 
 def written(value: Any, place: str) -> str:

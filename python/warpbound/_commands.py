@@ -8,7 +8,7 @@ from typing import Any, Union
 
 from . import _call
 from ._call import Option
-from ._errors import Error, path_text, shown
+from ._errors import Error, mapping, path_text, shown
 from ._html import Page
 from ._kernels import Folder, Kernel, KernelFile
 from ._launches import Launch
@@ -158,8 +158,8 @@ def hybrid(
     """Estimates the worst-case execution time from the times between points of the code."""
     prepared = None if kernel is None else prepare(kernel)
     chosen = {**options_of(machine, None, mem_latency, settings), **_loops(loop_bounds), **options}
-    if traces:
-        several = [traces] if isinstance(traces, (str, bytes, os.PathLike)) else _list_of(traces, "traces")
+    several = [traces] if isinstance(traces, (str, bytes, os.PathLike)) else _list_of(traces, "traces")
+    if several:
         chosen["traces"] = [path_text(trace, "traces") for trace in several]
     arguments = () if prepared is None else (prepared.argument,)
     return _hybrid.HybridResult(_first(_call.answer("hybrid", *arguments, **chosen)))
@@ -260,7 +260,7 @@ def prepare(kernel: Any) -> Prepared:
     """Returns a kernel as commands take it."""
     if isinstance(kernel, Launch):
         path, folder = kernel.prepare()
-        return Prepared(str(path), folder)
+        return Prepared(path.name, folder)
     if isinstance(kernel, Kernel):
         raise Error.of(
             "the kernel has no launch",
@@ -281,9 +281,12 @@ def _all(kernels: Any) -> list[Prepared]:
 
 def _list_of(values: Any, place: str) -> list[Any]:
     # what has items only by number, as a kernel, could be without an end
-    if not isinstance(values, Iterable):
-        raise Error.of(f"{shown(values)} is no list", place=place)
-    return list(values)
+    try:
+        if isinstance(values, Iterable):
+            return list(values)
+    except (TypeError, ValueError):
+        pass
+    raise Error.of(f"{shown(values)} is no list", place=place)
 
 
 def _several(
@@ -301,11 +304,8 @@ def _several(
 
 
 def _loops(loop_bounds: Mapping[Union[int, str], int] | None) -> dict[str, Option]:
-    if loop_bounds is None:
-        return {"loop_bound": []}
-    if not isinstance(loop_bounds, Mapping):
-        raise Error.of(f"{shown(loop_bounds)} is no dictionary", hint="such as {12: 100}", place="loop_bounds")
-    return {"loop_bound": [f"{line}={_call.written(most, 'loop_bounds')}" for line, most in loop_bounds.items()]}
+    bounds = mapping(loop_bounds, "loop_bounds", "{12: 100}")
+    return {"loop_bound": [f"{line}={_call.written(most, 'loop_bounds')}" for line, most in bounds.items()]}
 
 
 def _words(run: Run | str) -> str:

@@ -125,11 +125,20 @@ def _problem(message: str, hint: str, file: str, line: int, column: int) -> Prob
 def shown(value: object) -> str:
     """Returns a value as messages show it: not too long, whatever it is."""
     try:
-        text = repr(value)
+        text = without_folders(repr(value))
     except Exception:
         # a number with too many digits, for example
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def mapping(value: Any, place: str, example: str) -> dict[Any, Any]:
+    """Returns a dictionary, which is empty for `None`; `place` is the argument in messages."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise Error.of(f"{shown(value)} is no dictionary", hint=f"such as {example}", place=place)
+    return dict(value)
 
 
 def path_text(value: Any, place: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Union
 
 from . import _call
 from ._arrays import names_of
-from ._errors import Error, path_text, shown
+from ._errors import Error, mapping, path_text, shown
 from ._launches import Launch
 
 Extent = Union[int, Sequence[int]]
@@ -108,10 +108,14 @@ class Kernel:
             raise Error.of(f"{shown(code)} is no code", hint="the text of PTX, or the bytes of a cubin", place="code")
         # other characters could not be written to launch files
         name = Path(path_text(file, "file")).name.encode("utf-8", "replace").decode().replace("\0", "")
-        self.code = code.encode("utf-8", "replace") if isinstance(code, str) else bytes(code)
+        try:
+            self.code = code.encode("utf-8", "replace") if isinstance(code, str) else bytes(code)
+        except ValueError as error:
+            # a view that was released
+            raise Error.of(str(error), place="code") from None
         ending = ".cubin" if self.code.startswith(b"\x7fELF") else ".ptx"
         self.file = name if name.endswith(_MODULES_OR_PACKED) else f"{name or 'kernel'}{ending}"
-        self.sources = dict(sources or {})
+        self.sources: dict[str, str] = mapping(sources, "sources", '{"kernel.cu": "the text of the file"}')
         self._folder = Folder()
         try:
             self.path.write_bytes(self.code)

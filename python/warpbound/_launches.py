@@ -253,14 +253,15 @@ def _shape(extent: tuple[int, ...]) -> str:
 def _number(parameter: Parameter, value: Any) -> str:
     kind, size = parameter.kind, parameter.size
     dtype = str(getattr(value, "dtype", ""))
-    plain = value.item() if dtype and hasattr(value, "item") else value
+    plain = value.item() if dtype and hasattr(value, "item") and not isinstance(value, type) else value
     if isinstance(plain, complex) or not isinstance(plain, (bool, int, float)):
         plain = _index(value)
         if plain is None:
             raise _wrong(parameter, value, f"cannot take a {type(value).__name__}")
     if kind == "bytes":
         raise _wrong(parameter, value, f"is a struct of {size} bytes")
-    if kind == "float" or (isinstance(plain, float) and (kind == "any" or dtype.startswith("float"))):
+    # a parameter of type half is one of 16 bits
+    if kind == "float" or (isinstance(plain, float) and (kind == "any" or (size == 2 and dtype == "float16"))):
         try:
             return _float(parameter, float(plain))
         except OverflowError:

@@ -8,9 +8,11 @@ from typing import Any, Union
 
 from . import _call
 from ._call import Option
-from ._errors import Error, path_text, shown
+from ._errors import Error, mapping, path_text
 from ._policies import Policy, name_of
 from .records import inspect as _inspect
+
+_EXAMPLE = '{"units.gmem.lat": 199}'
 
 Setting = Union[bool, int, float, str]
 
@@ -79,7 +81,9 @@ def machine(
     chosen = policy if policy is not None else scheduler
     if chosen is not None:
         name_of(chosen)
+    # so is a wrong value
     _set(settings)
+    _set(more)
     return Machine(found, chosen, mem_latency, {**(settings or {}), **more})
 
 
@@ -96,9 +100,10 @@ def options_of(
         options["policy"] = name_of(policy)
     if mem_latency is not None:
         options["mem_latency"] = mem_latency
-    if settings:
-        own = _set(chosen.settings) if chosen else []
-        options["set"] = [*own, *_set(settings)]
+    # what is stated twice counts once
+    both = mapping(settings, "settings", _EXAMPLE)
+    own = {path: value for path, value in (chosen.settings if chosen else {}).items() if path not in both}
+    options["set"] = [*_set(own), *_set(both)]
     return options
 
 
@@ -108,15 +113,9 @@ def _name(machine: Any) -> str | None:
 
 def _set(settings: Any) -> list[str]:
     """Returns settings as the values of `--set`."""
-    if settings is None:
-        return []
-    if not isinstance(settings, Mapping):
-        raise Error.of(
-            f"{shown(settings)} is no dictionary", hint='such as {"units.gmem.lat": 199}', place="settings"
-        )
-    return [f"{path}={_written(value, str(path))}" for path, value in settings.items()]
+    return [f"{path}={_written(value, str(path))}" for path, value in mapping(settings, "settings", _EXAMPLE).items()]
 
 
 def _written(value: Any, path: str) -> str:
-    (plain,) = _call.values_of(value) if not isinstance(value, (list, tuple)) else [value]
+    plain = _call.plain(value)
     return str(plain).lower() if isinstance(plain, bool) else _call.written(plain, path)

@@ -36,8 +36,27 @@ class Schedule:
         """Writes the schedule to a file, for `--policy replay:FILE` on the command line."""
         Path(path).write_bytes(self.path.read_bytes())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # the file may be gone where the copy is used
+        return _schedule_of, (self.path.read_bytes(),)
+
     def __repr__(self) -> str:
         return f"<Schedule {self.path}>"
+
+
+def _schedule_of(content: bytes) -> Schedule:
+    from ._kernels import Folder
+
+    folder = Folder()
+    path = folder.path / "schedule.replay"
+    path.write_bytes(content)
+    return Schedule(path, folder)
+
+
+class _Replay(str):
+    """The name of a schedule as a policy, which keeps the file."""
+
+    schedule: Schedule
 
 
 Policy = Union[str, Schedule, "type[ChoosesWarps]", Callable[[], ChoosesWarps]]
@@ -53,7 +72,9 @@ def name_of(policy: Any) -> str:
     if isinstance(policy, str):
         return policy
     if isinstance(policy, Schedule):
-        return f"replay:{policy.path}"
+        name = _Replay(f"replay:{policy.path}")
+        name.schedule = policy
+        return name
     if not callable(policy):
         raise Error.of(
             f"{shown(policy)} is no policy",
@@ -61,11 +82,11 @@ def name_of(policy: Any) -> str:
             place="policy",
         )
     base = "".join(c if c.isalnum() or c in "_-" else "_" for c in str(getattr(policy, "__name__", "policy")))
-    name, number = base, 1
-    while _known.get(name, policy) is not policy:
+    known, number = base, 1
+    while _known.get(known, policy) is not policy:
         number += 1
-        name = f"{base}-{number}"
-    if name not in _known:
-        _known[name] = policy
-        _native.define_policy(name, policy)
-    return f"called:{name}"
+        known = f"{base}-{number}"
+    if known not in _known:
+        _known[known] = policy
+        _native.define_policy(known, policy)
+    return f"called:{known}"

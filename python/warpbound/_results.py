@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 class Prepared:
     """A kernel as a command line calls it, with the files that it needs."""
 
-    def __init__(self, argument: str, folder: Folder | None = None) -> None:
-        self.argument = argument
+    def __init__(self, name: str, folder: Folder | None = None) -> None:
+        self._name = name
         self.folder = folder
-        """Exists as long as this object."""
+        """Has the file of this name, and exists as long as this object."""
+
+    @property
+    def argument(self) -> str:
+        """What a command line calls it."""
+        # a copy in another process has another folder
+        return self._name if self.folder is None else str(self.folder.path / self._name)
 
 
 class Run(_run.RunResult):

@@ -13,7 +13,7 @@ from typing import Any, Union
 from . import _call, _html
 from ._call import Option
 from ._commands import Runnable, prepare, report
-from ._errors import Error, Interrupted, Problem, path_text, shown, without_folders
+from ._errors import Error, Interrupted, Problem, mapping, path_text, shown, without_folders
 from ._kernels import Folder
 from ._launches import Launch, quoted
 from ._machines import Machine, Setting
@@ -149,7 +149,7 @@ def load_sweep(folder: str | os.PathLike[str]) -> Sweep:
         return Sweep(path)
     except OSError as error:
         raise Error.of(error.strerror or str(error), place=str(error.filename or folder)) from None
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, TypeError):
         # no text, no JSON, or JSON that is no object
         raise Error.of("these are no results of a sweep", place=str(path / "results.jsonl")) from None
 
@@ -161,9 +161,11 @@ def _located(problem: Problem, plan: str) -> Problem:
         return problem
     lines = plan.splitlines()
     rest = lines[problem.line - 1][problem.column - 1 :] if 0 < problem.line <= len(lines) else ""
-    found = re.match(r'"([^"]*)"|([\w.+-]+)', rest)
+    # the column is that of the text inside of the quotes
+    before = lines[problem.line - 1][: problem.column - 1] if rest else ""
+    found = re.match(r'([^"]+)"', rest) if before.endswith('"') else None
     hint = "" if "docs/sweeps.md" in problem.hint else problem.hint
-    return Problem(problem.message, hint=hint, file=(found[1] or found[2]) if found else "sweep")
+    return Problem(problem.message, hint=hint, file=found[1] if found else "sweep")
 
 
 def _named(kernel: Any, folder: Path) -> str:
@@ -192,11 +194,9 @@ def _plan(
                 )
             machine = machine.name
         written.append(quoted(_location(path_text(machine, "machines"))))
-    if settings is not None and not isinstance(settings, Mapping):
-        raise Error.of(f"{shown(settings)} is no dictionary", hint='such as {"mem_latency": [100, 200]}', place="settings")
     axes = [
         f"{quoted(_call.checked(path))}: [{', '.join(_value(value, path) for value in _list(values))}]"
-        for path, values in (settings or {}).items()
+        for path, values in mapping(settings, "settings", '{"mem_latency": [100, 200]}').items()
     ]
     chosen = [quoted(_call.checked(name_of(policy))) for policy in _list(policies)]
     return (
@@ -209,8 +209,7 @@ def _plan(
 def _list(values: Any) -> list[Any]:
     """Returns several values as a list, also if there is only one."""
     # a class is a policy, even if its objects can be counted
-    single = isinstance(values, (str, bytes, os.PathLike, type)) or not isinstance(values, Iterable)
-    return [values] if single else _call.values_of(values)
+    return [values] if isinstance(values, type) else _call.values_of(values)
 
 
 def _value(value: Any, path: str) -> str:
@@ -220,8 +219,8 @@ def _value(value: Any, path: str) -> str:
 
 
 def _seed(seed: Any) -> str:
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise Error.of(f"{shown(seed)} is no whole number", place="seeds")
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << 64:
+        raise Error.of(f"{shown(seed)} is no whole number from 0 to 2**64 - 1", place="seeds")
     return _call.written(seed, "seeds")
 
 

@@ -119,5 +119,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"Added": Added, "Block": Block, "CfgResult": CfgResult, "LoopRow": LoopRow, "Problem": Problem}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

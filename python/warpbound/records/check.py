@@ -360,5 +360,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"Answer": Answer, "Block": Block, "Blocker": Blocker, "Bound": Bound, "BoundPart": BoundPart, "CheckResult": CheckResult, "Guaranteed": Guaranteed, "LaunchResult": LaunchResult, "Longest": Longest, "MeanPart": MeanPart, "OfMachine": OfMachine, "Problem": Problem, "Race": Race, "RaceParty": RaceParty, "Step": Step, "Warp": Warp}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

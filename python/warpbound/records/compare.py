@@ -166,6 +166,17 @@ class Lead(Record):
     _nested: ClassVar[dict[str, str]] = {"causes": "Cause"}
 
 
+class MadeFrom(Record):
+    """A line of a source file from which a compiler made an instruction."""
+    file: str
+    """The name of the file in the PTX."""
+    line: int
+    """The line."""
+    text: str | None
+    """The text of the line; absent if the file was not found."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
 class Makespan(Record):
     """A makespan under a policy."""
     makespan: int
@@ -217,14 +228,16 @@ class Range(Record):
 
 
 class SourceLine(Record):
-    """The place of an instruction in the source."""
+    """The place of an instruction in the code: in PTX, for example."""
     line: int
     """The line in the source."""
     pc: int
     """The index of the instruction in the program."""
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made the instruction, if the PTX states it (`.loc`)."""
     text: str
     """The text of the line."""
-    _nested: ClassVar[dict[str, str]] = {}
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Tightest(Record):
@@ -281,6 +294,7 @@ class Report(Record):
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "Compared"}
 
 
-_CLASSES: dict[str, type[Record]] = {"Cause": Cause, "CompareResult": CompareResult, "CompareStep": CompareStep, "Compared": Compared, "FastestResult": FastestResult, "Lead": Lead, "Makespan": Makespan, "PointOfSetting": PointOfSetting, "Problem": Problem, "Range": Range, "SourceLine": SourceLine, "Tightest": Tightest, "Value": Value}
-for _class in (*_CLASSES.values(), Report):
+_CLASSES: dict[str, type[Record]] = {"Cause": Cause, "CompareResult": CompareResult, "CompareStep": CompareStep, "Compared": Compared, "FastestResult": FastestResult, "Lead": Lead, "MadeFrom": MadeFrom, "Makespan": Makespan, "PointOfSetting": PointOfSetting, "Problem": Problem, "Range": Range, "SourceLine": SourceLine, "Tightest": Tightest, "Value": Value}
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

@@ -339,5 +339,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"Bound": Bound, "BoundPart": BoundPart, "Choices": Choices, "Decision": Decision, "ExploreResult": ExploreResult, "Latencies": Latencies, "OneChoice": OneChoice, "PolicyRun": PolicyRun, "Problem": Problem, "Schedules": Schedules, "VariedUnit": VariedUnit}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

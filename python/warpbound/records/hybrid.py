@@ -167,5 +167,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"EstimateRow": EstimateRow, "HybridResult": HybridResult, "LoopRow": LoopRow, "Problem": Problem, "TransitionRow": TransitionRow, "Waves": Waves}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

@@ -622,5 +622,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"Buffer": Buffer, "ClassCount": ClassCount, "ClassUse": ClassUse, "CubinFile": CubinFile, "Entry": Entry, "Function": Function, "IdleSetting": IdleSetting, "InspectResult": InspectResult, "Instruction": Instruction, "Kernel": Kernel, "LaunchFile": LaunchFile, "Loop": Loop, "MachineFile": MachineFile, "MicroFile": MicroFile, "OpClass": OpClass, "OpcodeCount": OpcodeCount, "OpcodeUse": OpcodeUse, "Parameter": Parameter, "Parameter2": Parameter2, "Problem": Problem, "ProgramFile": ProgramFile, "PtxFile": PtxFile, "Step": Step, "TraceFile": TraceFile, "TraceList": TraceList, "UnitTiming": UnitTiming, "Unsupported": Unsupported, "Unsupported2": Unsupported2}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

@@ -128,5 +128,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"Kernel": Kernel, "ListedBound": ListedBound, "Listing": Listing, "Machine": Machine, "Named": Named, "Policy": Policy, "Problem": Problem}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

@@ -823,5 +823,6 @@ class Report(Record):
 
 
 _CLASSES: dict[str, type[Record]] = {"Accuracy": Accuracy, "Autocorrelation": Autocorrelation, "Banded": Banded, "Bds": Bds, "BdsTest": BdsTest, "BlockMaxima": BlockMaxima, "BlockTime": BlockTime, "Bounds": Bounds, "Candidate": Candidate, "Choice": Choice, "Confidence": Confidence, "CriticalValue": CriticalValue, "Decision": Decision, "Declustered": Declustered, "Diagnostics": Diagnostics, "Exceeded": Exceeded, "Exceeded2": Exceeded2, "Exponential": Exponential, "ExtremalIndex": ExtremalIndex, "FitTest": FitTest, "FitTests": FitTests, "Gev": Gev, "Gpd": Gpd, "Interval": Interval, "Intervals": Intervals, "Judged": Judged, "Kpss": Kpss, "LjungBox": LjungBox, "Longer": Longer, "NoCurveResult": NoCurveResult, "Options": Options, "Other": Other, "Point": Point, "Problem": Problem, "Pwcet": Pwcet, "PwcetReport": PwcetReport, "PwcetResult": PwcetResult, "QuantilePair": QuantilePair, "Runs": Runs, "StandardErrors": StandardErrors, "Stationarity": Stationarity, "Step": Step, "Summary": Summary, "Tail": Tail, "TailTies": TailTies, "Ties": Ties, "TracePart": TracePart}
-for _class in (*_CLASSES.values(), Report):
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

@@ -17,6 +17,8 @@ class BankLine(Record):
     """Transactions per access, on average."""
     line: int
     """Line in the kernel's source file."""
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made it, if the PTX states it."""
     text: str
     """The text of the line, or of its first access."""
     transactions: int
@@ -25,7 +27,7 @@ class BankLine(Record):
     """Transactions that they would have taken without conflicts."""
     worst_transactions: int
     """The most transactions of one access."""
-    _nested: ClassVar[dict[str, str]] = {}
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Barrier(Record):
@@ -112,11 +114,13 @@ class Branch(Record):
     """Lanes that did not take it, summed over executions."""
     pc: int
     """Its index in the program."""
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made the branch, if the PTX states it."""
     taken_lanes: int
     """Lanes that took the branch, summed over executions."""
     text: str
     """The text of the line."""
-    _nested: ClassVar[dict[str, str]] = {}
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Busy(Record):
@@ -212,11 +216,13 @@ class Instance(Record):
     """The index in the path of the warp."""
     line: int
     """The line in the source."""
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made the instruction, if the PTX states it."""
     text: str
     """The text of the line."""
     warp: int
     """The index of the warp in its block."""
-    _nested: ClassVar[dict[str, str]] = {}
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Instead(Record):
@@ -264,6 +270,17 @@ class Lost(Record):
     waiting: SourceLine | None
     """The instruction that could not issue."""
     _nested: ClassVar[dict[str, str]] = {"producer": "SourceLine", "waiting": "SourceLine"}
+
+
+class MadeFrom(Record):
+    """A line of a source file from which a compiler made an instruction."""
+    file: str
+    """The name of the file in the PTX."""
+    line: int
+    """The line."""
+    text: str | None
+    """The text of the line; absent if the file was not found."""
+    _nested: ClassVar[dict[str, str]] = {}
 
 
 class Memory(Record):
@@ -447,14 +464,16 @@ class RunResult(Record):
 
 
 class SourceLine(Record):
-    """The place of an instruction in the source."""
+    """The place of an instruction in the code: in PTX, for example."""
     line: int
     """The line in the source."""
     pc: int
     """The index of the instruction in the program."""
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made the instruction, if the PTX states it (`.loc`)."""
     text: str
     """The text of the line."""
-    _nested: ClassVar[dict[str, str]] = {}
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Step(Record):
@@ -583,6 +602,7 @@ class Report(Record):
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "RunResult"}
 
 
-_CLASSES: dict[str, type[Record]] = {"BankLine": BankLine, "Barrier": Barrier, "Block": Block, "Bound": Bound, "BoundOfRun": BoundOfRun, "BoundPart": BoundPart, "Branch": Branch, "Busy": Busy, "Cache": Cache, "DivergenceReport": DivergenceReport, "Explained": Explained, "Instance": Instance, "Instead": Instead, "LaunchResult": LaunchResult, "Lost": Lost, "Memory": Memory, "OfKind": OfKind, "OfLine": OfLine, "Problem": Problem, "Race": Race, "RaceParty": RaceParty, "RunResult": RunResult, "SourceLine": SourceLine, "Step": Step, "Stretch": Stretch, "Stretches": Stretches, "SubCore": SubCore, "Unit": Unit, "Warp": Warp}
-for _class in (*_CLASSES.values(), Report):
+_CLASSES: dict[str, type[Record]] = {"BankLine": BankLine, "Barrier": Barrier, "Block": Block, "Bound": Bound, "BoundOfRun": BoundOfRun, "BoundPart": BoundPart, "Branch": Branch, "Busy": Busy, "Cache": Cache, "DivergenceReport": DivergenceReport, "Explained": Explained, "Instance": Instance, "Instead": Instead, "LaunchResult": LaunchResult, "Lost": Lost, "MadeFrom": MadeFrom, "Memory": Memory, "OfKind": OfKind, "OfLine": OfLine, "Problem": Problem, "Race": Race, "RaceParty": RaceParty, "RunResult": RunResult, "SourceLine": SourceLine, "Step": Step, "Stretch": Stretch, "Stretches": Stretches, "SubCore": SubCore, "Unit": Unit, "Warp": Warp}
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

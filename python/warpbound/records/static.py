@@ -83,7 +83,9 @@ class Given(Record):
     most: int
     """The greatest number of times that a thread returns to the beginning of the loop after it has entered it
     from outside."""
-    _nested: ClassVar[dict[str, str]] = {}
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made that line, if the PTX states it."""
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Guaranteed(Record):
@@ -111,6 +113,17 @@ class Longest(Record):
     """The policy of the run."""
     seed: int | None
     """The seed of its input, if the runs had several inputs."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
+class MadeFrom(Record):
+    """A line of a source file from which a compiler made an instruction."""
+    file: str
+    """The name of the file in the PTX."""
+    line: int
+    """The line."""
+    text: str | None
+    """The text of the line; absent if the file was not found."""
     _nested: ClassVar[dict[str, str]] = {}
 
 
@@ -229,6 +242,7 @@ class Report(Record):
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "StaticResult"}
 
 
-_CLASSES: dict[str, type[Record]] = {"Answer": Answer, "Bound": Bound, "BoundPart": BoundPart, "Given": Given, "Guaranteed": Guaranteed, "Longest": Longest, "Problem": Problem, "StaticLaunch": StaticLaunch, "StaticResult": StaticResult}
-for _class in (*_CLASSES.values(), Report):
+_CLASSES: dict[str, type[Record]] = {"Answer": Answer, "Bound": Bound, "BoundPart": BoundPart, "Given": Given, "Guaranteed": Guaranteed, "Longest": Longest, "MadeFrom": MadeFrom, "Problem": Problem, "StaticLaunch": StaticLaunch, "StaticResult": StaticResult}
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

@@ -24,6 +24,17 @@ class Cause(Record):
     _nested: ClassVar[dict[str, str]] = {"instruction": "SourceLine"}
 
 
+class MadeFrom(Record):
+    """A line of a source file from which a compiler made an instruction."""
+    file: str
+    """The name of the file in the PTX."""
+    line: int
+    """The line."""
+    text: str | None
+    """The text of the line; absent if the file was not found."""
+    _nested: ClassVar[dict[str, str]] = {}
+
+
 class Problem(Record):
     """An error."""
     column: int
@@ -63,14 +74,16 @@ class Side(Record):
 
 
 class SourceLine(Record):
-    """The place of an instruction in the source."""
+    """The place of an instruction in the code: in PTX, for example."""
     line: int
     """The line in the source."""
     pc: int
     """The index of the instruction in the program."""
+    source: MadeFrom | None
+    """The line of CUDA C++ from which a compiler made the instruction, if the PTX states it (`.loc`)."""
     text: str
     """The text of the line."""
-    _nested: ClassVar[dict[str, str]] = {}
+    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class WhyResult(Record):
@@ -134,6 +147,7 @@ class Report(Record):
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "WhyResult"}
 
 
-_CLASSES: dict[str, type[Record]] = {"Cause": Cause, "Problem": Problem, "Side": Side, "SourceLine": SourceLine, "WhyResult": WhyResult}
-for _class in (*_CLASSES.values(), Report):
+_CLASSES: dict[str, type[Record]] = {"Cause": Cause, "MadeFrom": MadeFrom, "Problem": Problem, "Side": Side, "SourceLine": SourceLine, "WhyResult": WhyResult}
+Report._classes = _CLASSES
+for _class in _CLASSES.values():
     _class._classes = _CLASSES

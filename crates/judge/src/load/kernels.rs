@@ -9,6 +9,7 @@ use super::location::Location;
 use super::modules;
 use super::options::LaunchOptions;
 use super::read;
+use super::sources::{self, Sources};
 use super::traces;
 use crate::check::{Subject, Workload, WorkloadKind};
 use warpbound_core::base::{Fnv1a, Pc, ProgressMonitor};
@@ -53,6 +54,20 @@ impl LoadedKernel {
         let line = self.code.line(self.workload.program().instr(pc).line);
         let code = line.split(['#', ';']).next().unwrap_or("").split("//").next().unwrap_or("");
         code.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the source lines that the PTX of the kernel states, with the files that are found.
+    /// Kernels in other forms have none.
+    pub fn sources(&self) -> Sources {
+        let lines = self.workload.program().instrs.iter().map(|instr| instr.line);
+        Sources::of(&self.code, lines, &self.location, &self.inputs)
+    }
+
+    /// Adds the lines of the code to problems of its instructions, and the source lines from which
+    /// these were made.
+    #[must_use]
+    pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
+        sources::with_excerpts(problems, &self.code, &self.location, &self.inputs)
     }
 
     /// Returns the launch in the form of a launch file, or `None` for a kernel of another kind.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::kernels::LoadedKernel;
 use super::location::Location;
 use warpbound_core::base::Pc;
 use warpbound_core::diag::{Diagnostics, SourceText, printable_name, shortened};
@@ -54,6 +53,32 @@ impl SourcePlace<'_> {
 }
 
 impl Sources {
+    /// Returns the source lines that code states for instructions in these lines of it, with the
+    /// files that are found: at the path that the code states, relative to a folder of the inputs
+    /// or the working directory, or else in such a folder.
+    pub(super) fn of(
+        code: &SourceText,
+        lines: impl Iterator<Item = u32>,
+        location: &Location,
+        inputs: &[PathBuf],
+    ) -> Self {
+        let mut sources = Self::default();
+        let origins = Origins::of(code);
+        let mut names: Vec<&str> = Vec::new();
+        for line in lines {
+            sources.places.push(origins.at(line).map(|(name, line)| {
+                let known = names.iter().position(|known| *known == name);
+                let file = known.unwrap_or_else(|| {
+                    names.push(name);
+                    names.len() - 1
+                });
+                (file, line)
+            }));
+        }
+        sources.files = names.into_iter().map(|name| SourceFile::find(name, location, inputs)).collect();
+        sources
+    }
+
     /// Returns whether no instruction has a line.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
@@ -97,37 +122,6 @@ impl SourceFile {
 
 fn last_part(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
-}
-
-impl LoadedKernel {
-    /// Adds the lines of the PTX to problems of its instructions, and the source lines from which
-    /// these were made.
-    #[must_use]
-    pub fn with_excerpts(&self, problems: Diagnostics) -> Diagnostics {
-        with_excerpts(problems, &self.code, &self.location, &self.inputs)
-    }
-
-    /// Returns the source lines that the PTX of the kernel states, with the files that are found:
-    /// at the path that the PTX states, relative to a folder of the kernel's files or the working
-    /// directory, or else in such a folder. Kernels in other forms have none.
-    pub fn sources(&self) -> Sources {
-        let mut sources = Sources::default();
-        let origins = Origins::of(&self.code);
-        let mut names: Vec<&str> = Vec::new();
-        for instr in &self.workload.program().instrs {
-            sources.places.push(origins.at(instr.line).map(|(name, line)| {
-                let known = names.iter().position(|known| *known == name);
-                let file = known.unwrap_or_else(|| {
-                    names.push(name);
-                    names.len() - 1
-                });
-                (file, line)
-            }));
-        }
-        let find = |name: &str| SourceFile::find(name, &self.location, &self.inputs);
-        sources.files = names.into_iter().map(find).collect();
-        sources
-    }
 }
 
 /// Adds the lines of a file of code to the problems in it, and to their hints the source lines from

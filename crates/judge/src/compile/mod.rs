@@ -3,8 +3,7 @@
 //!
 //! [`compile`] looks for a compiler in the [`Places`] of the caller, runs it, and returns PTX that
 //! states the source line of each instruction. clang and NVRTC need no CUDA toolkit: they get the
-//! [`headers`] of this library. Messages of a compiler become
-//! [`Diagnostics`](warpbound_core::diag::Diagnostics) with their places.
+//! [`headers`] of this library. Messages of a compiler become [`Diagnostics`] with their places.
 //!
 //! The PTX does not depend on the folders of the caller: the paths in it are relative to the working
 //! directory, or to the folder of the headers.

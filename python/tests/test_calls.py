@@ -109,26 +109,12 @@ def test_several_threads_have_the_results_of_one() -> None:
         assert list(pool.map(result, kernels)) == expected
 
 
-# what the machine of this kernel does not use
-UNUSED = {"alu_groups.x": 1}
-
-
-def _warned(setting: str) -> list[warnings.WarningMessage]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        wb.hybrid("vecadd", runs=3, ipoints=setting)
-        wb.pwcet("saxpy", runs=100) if False else None
-    return list(caught)
-
-
 def test_a_warning_is_one_of_python_at_the_line_of_the_caller() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         _warning_call()
-    assert caught
-    assert {Path(warning.filename).name for warning in caught} == ["test_calls.py"] or all(
-        warning.filename == __file__ for warning in caught
-    )
+    assert [str(warning.message) for warning in caught] == ["saxpy.ron: the 3 inputs are equal, because no buffer has random contents"]
+    assert caught[0].filename == __file__
 
 
 def _warning_call() -> None:
@@ -272,3 +258,56 @@ except wb.Error:
     pass
 """
     subprocess.run([sys.executable, "-c", script], env=environment(), check=True, timeout=60, stdout=subprocess.DEVNULL)
+
+
+def test_a_progress_bar_that_fails_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    from warpbound import _call
+
+    class Fails:
+        desc = ""
+
+        def __getattr__(self, name: str) -> Any:
+            raise OSError("the terminal is gone")
+
+    def fails(bar: Any) -> None:
+        bar._bar, bar._shown = Fails(), 0.0
+
+    monkeypatch.setattr(_call, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_call._Bar, "__init__", fails)
+    with pytest.raises(wb.Interrupted):
+        wb.run(LONG, time_limit=0.5)
+
+
+@pytest.mark.parametrize("stream", ["None", "open(os.devnull)", "object()"])
+def test_a_long_run_needs_no_stderr(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from warpbound import _call
+
+    monkeypatch.setattr(_call, "_PATIENCE", 0.0)
+    monkeypatch.setattr(sys, "stderr", eval(stream))
+    with pytest.raises(wb.Interrupted):
+        wb.run(LONG, time_limit=0.3)
+
+
+def test_any_exception_while_waiting_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from warpbound import _call
+
+    calls: list[Any] = []
+
+    class Fails:
+        def __init__(self) -> None:
+            raise SystemExit
+
+    native = type("native", (), {"Call": _call._native.Call})
+    monkeypatch.setattr(_call, "_native", native)
+    real = native.Call
+
+    def kept(words: Any) -> Any:
+        calls.append(real(words))
+        return calls[-1]
+
+    monkeypatch.setattr(native, "Call", staticmethod(kept))
+    monkeypatch.setattr(_call, "_PATIENCE", 0.0)
+    monkeypatch.setattr(_call, "_Bar", Fails)
+    with pytest.raises(SystemExit):
+        wb.run(LONG)
+    assert calls[0].ends_within(5000)

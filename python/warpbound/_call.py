@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Union
 
@@ -152,7 +153,8 @@ def _run(line: list[str]) -> tuple[int, str, str]:
             if bar is not None:
                 bar.show(*call.progress())
         return call.answer()
-    except KeyboardInterrupt:
+    except BaseException:
+        # Ctrl-C, or an exception that another thread or a signal raises here
         call.stop()
         deadline = time.monotonic() + _PATIENCE_OF_STOP
         while time.monotonic() < deadline and not call.ends_within(_LOOK):
@@ -195,23 +197,29 @@ class _Bar:
                 from tqdm.notebook import tqdm
             else:
                 return
-        except ImportError:
+            self._bar = tqdm(leave=False)
+        except Exception:
+            # it is not installed, or there is no stderr
             return
-        self._bar = tqdm(leave=False)
 
     def show(self, what: str, done: int, steps: int | None, unit: str) -> None:
         now = time.monotonic()
         if self._bar is None or now - self._shown < self._PAUSE:
             return
         self._shown = now
-        if self._bar.desc != what:
-            # another stage counts from 0
-            self._bar.reset(total=steps)
-            self._bar.unit = f" {unit}"
-            self._bar.set_description(what, refresh=False)
-        self._bar.n = done
-        self._bar.refresh()
+        try:
+            if self._bar.desc != what:
+                # another stage counts from 0
+                self._bar.reset(total=steps)
+                self._bar.unit = f" {unit}"
+                self._bar.set_description(what, refresh=False)
+            self._bar.n = done
+            self._bar.refresh()
+        except Exception:
+            # the terminal may be gone, for example; the command goes on
+            self._bar = None
 
     def close(self) -> None:
         if self._bar is not None:
-            self._bar.close()
+            with suppress(Exception):
+                self._bar.close()

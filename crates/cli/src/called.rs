@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::files::Parts;
 use super::printer::{self, Printed};
 use super::progress::{Stage, Watched};
+use super::session::Caller;
 use super::stop::Stop;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::printable;
@@ -24,16 +25,6 @@ const STACK: usize = 8 << 20;
 
 /// The exit code of a command that ended by a fault of this library.
 const FAULT: u8 = 101;
-
-/// What a call shares with its caller.
-#[derive(Clone)]
-pub(super) struct Caller {
-    pub(super) monitor: Arc<ProgressMonitor>,
-    pub(super) stage: Watched,
-    pub(super) stop: Stop,
-    pub(super) parts: Parts,
-    pub(super) printed: Arc<Mutex<Printed>>,
-}
 
 /// A command that was called and may still be running.
 pub struct Call {
@@ -129,8 +120,8 @@ thread_local! {
     static OWN: RefCell<Option<Arc<Mutex<Printed>>>> = const { RefCell::new(None) };
 }
 
-/// A writer of warnings to the call whose thread warns. Threads that a command starts itself are not
-/// told apart: their warnings go to all calls that are running.
+/// A writer of warnings to the call whose thread warns. Threads that a command starts itself belong
+/// to no call: their warnings go to all calls that are running.
 struct Warnings;
 
 impl Warnings {

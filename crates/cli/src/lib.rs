@@ -46,11 +46,10 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Args, Command, TableFormat};
-use called::Caller;
 use format::Format;
 use output::Outcome;
 use printer::Printer;
-use session::Session;
+use session::{Caller, Session};
 use warpbound_core::diag::Diagnostic;
 
 pub use called::{Answer, Call, CallProgress};

@@ -1,18 +1,32 @@
 //! The context of a command: the style of its output, cancellation, progress and unfinished files.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::args::General;
-use super::called::Caller;
 use super::files::Parts;
-use super::printer::Printer;
-use super::progress::Progress;
+use super::printer::{Printed, Printer};
+use super::progress::{Progress, Watched};
 use super::stop::{Stop, Without};
 use super::terminal;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_report::output::Stopped;
 use warpbound_report::style::Style;
+
+/// What a command shares with a program that calls it.
+#[derive(Clone)]
+pub struct Caller {
+    /// The progress counters and the stop request.
+    pub monitor: Arc<ProgressMonitor>,
+    /// The current stage.
+    pub stage: Watched,
+    /// The state of the cancellation.
+    pub stop: Stop,
+    /// The unfinished files.
+    pub parts: Parts,
+    /// What the command prints.
+    pub printed: Arc<Mutex<Printed>>,
+}
 
 /// The context of one command.
 pub struct Session {

@@ -124,4 +124,4 @@ def printed(*words: str | os.PathLike[str]) -> str:
 
 def environment(**more: str) -> dict[str, str]:
     """Returns the environment of a process that imports this package."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")]), **more}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(wb.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]), **more}

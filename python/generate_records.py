@@ -9,6 +9,7 @@ import json
 import keyword
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,32 +20,96 @@ COMMANDS = (
 )  # fmt: skip
 
 
+IMPORTS = (
+    "from __future__ import annotations\n\n"
+    "from typing import Any, ClassVar, Literal\n\n"
+    "from .._record import Record, Rows\n"
+)
+# what several commands have in their outputs
+SHARED = "_shared"
+# what the reports of all commands have
+BASE = "AnyReport"
+
+
 def main() -> None:
-    """Writes one module for each schema."""
+    """Writes one module for each schema, and one with the classes that several of them have."""
     schemas, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    for path in sorted(schemas / f"{command}.json" for command in COMMANDS):
-        module = path.stem.replace("-", "_")
+    outputs = {command: Schema(json.loads((schemas / f"{command}.json").read_text())) for command in COMMANDS}
+    shared, base = shared_classes(list(outputs.values())), base_fields(list(outputs.values()))
+    (folder / f"{SHARED}.py").write_text(shared_module(list(outputs.values()), shared, base))
+    for command, schema in outputs.items():
+        module = command.replace("-", "_")
         module += "_" if keyword.iskeyword(module) else ""
-        (folder / f"{module}.py").write_text(generated(json.loads(path.read_text()), path.stem))
+        (folder / f"{module}.py").write_text(generated(schema, command, shared, base))
 
 
-def generated(schema: dict[str, Any], command: str) -> str:
-    """Returns the module of a command."""
-    defs = {name: merged(body, schema.get("$defs", {})) for name, body in schema.get("$defs", {}).items()}
-    classes = {name for name, body in defs.items() if "properties" in body}
-    parts = [
-        f'"""The output of `{command}`. Generated from its JSON Schema."""\n\n'
-        "from __future__ import annotations\n\n"
-        "from typing import Any, ClassVar, Literal\n\n"
-        "from .._record import Record, Rows\n\n"
-        # every module has the same imports, whether it needs them all or not
-        '__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]\n'
-    ]
-    parts += [class_of(name, defs[name], defs) for name in sorted(classes)]
-    parts.append(class_of("Report", schema, defs))
-    nested = ", ".join(f'"{name}": {name}' for name in sorted(classes))
-    parts.append(f"_CLASSES: dict[str, type[Record]] = {{{nested}}}\nReport._classes = _CLASSES\nfor _class in _CLASSES.values():\n    _class._classes = _CLASSES\n")
+class Schema:
+    """The schema of a command, with the text of each of its classes."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.report = schema
+        self.defs = {name: merged(body, schema.get("$defs", {})) for name, body in schema.get("$defs", {}).items()}
+        classes = {name: body for name, body in self.defs.items() if "properties" in body}
+        self.classes = {name: class_of(name, body, self.defs) for name, body in sorted(classes.items())}
+        self.uses = {name: set(nested_of(body, self.defs).values()) for name, body in classes.items()}
+
+
+def shared_classes(schemas: list[Schema]) -> list[str]:
+    """Returns the classes that are the same wherever they occur, in several schemas, and so are the
+    classes that they use."""
+    names = {name for schema in schemas for name in schema.classes}
+    texts = {name: [schema.classes[name] for schema in schemas if name in schema.classes] for name in names}
+    shared = {name for name, found in texts.items() if len(found) > 1 and len(set(found)) == 1}
+    while True:
+        kept = {name for name in shared if all(s.uses[name] <= shared for s in schemas if name in s.classes)}
+        if kept == shared:
+            return sorted(shared)
+        shared = kept
+
+
+def base_fields(schemas: list[Schema]) -> list[str]:
+    """Returns the fields that the reports of all commands have."""
+    first = schemas[0].report
+
+    def is_same(field: str, report: dict[str, Any]) -> bool:
+        same_type = report["properties"].get(field) == first["properties"][field]
+        return same_type and (field in report["required"]) == (field in first["required"])
+
+    return [field for field in first["properties"] if all(is_same(field, schema.report) for schema in schemas)]
+
+
+def shared_module(schemas: list[Schema], shared: list[str], base: list[str]) -> str:
+    """Returns the module with the classes that several commands have."""
+    parts = [f'"""What the outputs of several commands have. Generated from their JSON Schemas."""\n\n{IMPORTS}']
+    parts += [next(schema.classes[name] for schema in schemas if name in schema.classes) for name in shared]
+    report = schemas[0].report
+    own = {**report, "properties": {field: report["properties"][field] for field in base}}
+    parts.append(class_of(BASE, {**own, "description": "What the reports of all commands have."}, schemas[0].defs))
+    parts.append(bound([*shared], [*shared, BASE]))
     return "\n\n".join(parts)
+
+
+def generated(schema: Schema, command: str, shared: list[str], base: list[str]) -> str:
+    """Returns the module of a command."""
+    imported = [name for name in schema.classes if name in shared]
+    own = [name for name in schema.classes if name not in shared]
+    parts = [
+        f'"""The output of `{command}`. Generated from its JSON Schema."""\n\n{IMPORTS}'
+        f"from .{SHARED} import {', '.join([BASE, *imported])}\n\n"
+        # every module has the same imports, whether it needs them all or not
+        f"__all__ = {json.dumps(sorted(['Any', 'ClassVar', 'Literal', 'Record', 'Report', 'Rows', *schema.classes]))}\n"
+    ]
+    parts += [schema.classes[name] for name in own]
+    parts.append(class_of("Report", schema.report, schema.defs, BASE, base))
+    parts.append(bound([*schema.classes], [*own, "Report"]))
+    return "\n\n".join(parts)
+
+
+def bound(names: list[str], owners: list[str]) -> str:
+    """Returns the code that tells classes by which names they find others."""
+    nested = ", ".join(f'"{name}": {name}' for name in sorted(names))
+    lines = [f"_CLASSES: dict[str, type[Record]] = {{{nested}}}"]
+    return "\n".join([*lines, *(f"{owner}._classes = _CLASSES" for owner in owners)]) + "\n"
 
 
 def merged(body: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
@@ -67,23 +132,29 @@ def merged(body: dict[str, Any], defs: dict[str, Any]) -> dict[str, Any]:
     return {"description": body.get("description", ""), "properties": properties, "required": sorted(required or [])}
 
 
-def class_of(name: str, body: dict[str, Any], defs: dict[str, Any]) -> str:
-    """Returns the class of an object."""
-    lines = [f"class {name}(Record):", docstring(body.get("description", "An object."), 4)]
+def nested_of(body: dict[str, Any], defs: dict[str, Any]) -> dict[str, str]:
+    """Returns the classes of the objects in an object, by field."""
+    found = {field: annotated(type, defs)[1] for field, type in body["properties"].items()}
+    return {field: of for field, of in sorted(found.items()) if of}
+
+
+def class_of(
+    name: str, body: dict[str, Any], defs: dict[str, Any], base: str = "Record", inherited: Sequence[str] = ()
+) -> str:
+    """Returns the class of an object; `inherited` are the fields that its base has."""
+    lines = [f"class {name}({base}):", docstring(body.get("description", "An object."), 4)]
     required = set(body.get("required", []))
-    nested: dict[str, str] = {}
     for field, type in body["properties"].items():
-        annotation, of = annotated(type, defs)
+        annotation, _ = annotated(type, defs)
         if field not in required and not annotation.endswith("| None"):
             annotation += " | None"
-        if of:
-            nested[field] = of
-        if not field.isidentifier() or keyword.iskeyword(field) or field in ("keys", "items", "values"):
+        hidden = not field.isidentifier() or keyword.iskeyword(field) or field in ("keys", "items", "values")
+        if hidden or field in inherited:
             continue
         lines.append(f"    {field}: {annotation}")
         if "description" in type:
             lines.append(docstring(type["description"], 4))
-    pairs = ", ".join(f'"{field}": "{of}"' for field, of in sorted(nested.items()))
+    pairs = ", ".join(f'"{field}": "{of}"' for field, of in nested_of(body, defs).items())
     lines.append(f"    _nested: ClassVar[dict[str, str]] = {{{pairs}}}")
     return "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ use warpbound_core::diag::Diagnostics;
 use warpbound_core::machine::{Machine, PolicyKind};
 use warpbound_core::program::{TimingTable, template};
 use warpbound_judge::check::{Plan, RunOptions, observe};
-use warpbound_judge::load::{EmbeddedFolder, LaunchOptions, LoadedKernel, Loader, Memory, Module};
+use warpbound_judge::load::{EmbeddedFolder, LaunchOptions, LoadedKernel, Loader, Memory, Module, ending_of};
 use warpbound_report::check::CheckResult;
 use warpbound_report::output::{Output, Report};
 use warpbound_report::run::{self as report, Details, RunResult};
@@ -26,7 +26,7 @@ const MAX_INSTRUCTIONS: u64 = 1 << 20;
 /// The memory for the detection of races, in bytes.
 const RACE_MEMORY: usize = 64 << 20;
 
-/// Simulates a kernel. `code` is PTX if it begins as PTX does, and otherwise a micro kernel; `launch`
+/// Simulates a kernel. `code` is PTX if [`is_ptx`] says so, and otherwise a micro kernel; `launch`
 /// is the launch file of PTX.
 ///
 /// The result is JSON with `page` (the timeline) and `text` (the report), or with `problems`.
@@ -61,9 +61,14 @@ pub fn names(kind: &str) -> String {
     json!(names).to_string()
 }
 
+/// Returns whether a text is PTX, which needs a launch.
+#[wasm_bindgen]
+pub fn is_ptx(code: &str) -> bool {
+    ending_of(code) == "ptx"
+}
+
 fn loaded(code: &str, launch: &str, monitor: &ProgressMonitor) -> Result<LoadedKernel, Diagnostics> {
-    let is_ptx = code.contains(".version") && code.contains(".target");
-    let (files, name) = match is_ptx {
+    let (files, name) = match is_ptx(code) {
         true => (Memory::new().with("kernel.ptx", code).with("kernel.ron", launch), "kernel.ron"),
         false => (Memory::new().with("kernel.warp", code), "kernel.warp"),
     };
@@ -74,13 +79,12 @@ fn simulated(code: &str, launch: &str, machine: &str, policy: &str) -> Result<(S
     let monitor = ProgressMonitor::new();
     let kernel = loaded(code, launch, &monitor)?;
     let loader = Loader::new(Memory::new());
-    let machine = match machine {
-        "" => {
-            let (spec, source) = loader.machine_spec(&loader.find_machine_for(&kernel)?)?;
-            Machine::new(&spec, &source)?
-        }
-        name => loader.machine(name)?,
+    let location = match machine {
+        "" => loader.find_machine_for(&kernel)?,
+        name => loader.find_machine(name, None)?,
     };
+    let (spec, source) = loader.machine_spec(&location)?;
+    let machine = Machine::new(&spec, &source)?;
     let policy = match policy.parse::<PolicyKind>() {
         Ok(kind) => loader.policy(&kind, None)?,
         Err(_) => loader.policy_for(&kernel, &machine)?,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use warpbound_cli::{Answer, CallProgress};
+use warpbound_cli::{Answer, Stage};
 
 /// A command that runs on a thread of its own.
 #[pyclass(module = "warpbound._native", frozen)]
@@ -55,7 +55,7 @@ impl Call {
     /// Returns what is being done, the number of completed steps, the number of all steps if it is
     /// known, and the unit of a step.
     fn progress(&self) -> PyResult<(String, u64, Option<u64>, &'static str)> {
-        let CallProgress { what, done, steps, unit } = self.with(warpbound_cli::Call::progress)?;
+        let (Stage { what, steps, unit }, done) = self.with(|call| (call.stage(), call.done()))?;
         Ok((what, done, steps, unit))
     }
 

@@ -15,6 +15,7 @@ from typing import Any, Union
 
 from . import _native
 from ._errors import Error, Interrupted, Problem, of_json, of_python, of_text, shown, without_folders
+from ._numbers import scalar
 
 Value = Union[None, bool, int, float, str, "os.PathLike[str]"]
 Option = Union[Value, Sequence[Value]]
@@ -55,19 +56,12 @@ def words(options: Mapping[str, Option]) -> list[str]:
 def values_of(value: Any) -> list[Any]:
     """Returns the values of an option."""
     if isinstance(value, (str, bytes, os.PathLike, Mapping)) or not isinstance(value, Iterable):
-        return [plain(value)]
+        return [scalar(value)]
     try:
-        return [plain(one) for one in value]
+        return [scalar(one) for one in value]
     except (TypeError, ValueError):
         # an array of numpy without a dimension, for example
-        return [plain(value)]
-
-
-def plain(value: Any) -> Any:
-    """Returns a scalar of numpy as one of Python."""
-    # only what has a type of elements: other objects with a shape can fail where they are asked for it
-    is_scalar = hasattr(value, "dtype") and hasattr(value, "item") and not isinstance(value, type)
-    return value.item() if is_scalar and value.shape == () else value
+        return [scalar(value)]
 
 
 def written(value: Any, place: str) -> str:

@@ -166,7 +166,8 @@ def of_python(text: str) -> str:
     """Returns a message with the names of functions and keyword arguments instead of those of
     commands and options."""
     text = _COMMAND.sub(lambda found: f"`warpbound.{_FUNCTIONS.get(found[1], found[1])}()`", without_folders(text))
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), _USAGE.sub("", text))
+    text = _SETTING.sub(r'settings={"\1": \2}', _USAGE.sub("", text))
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
 
 
 def without_folders(text: str) -> str:

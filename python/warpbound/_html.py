@@ -9,9 +9,7 @@ from typing import Any
 # rows of a table that are shown; a longer one says how many there are
 _MOST = 25
 
-_STYLE = (
-    "border-collapse:collapse;font-size:13px;margin:6px 0"
-)
+_STYLE = "border-collapse:collapse;font-size:13px;margin:6px 0"
 _CELL = "padding:2px 10px;border-bottom:1px solid rgba(128,128,128,.3)"
 
 
@@ -20,28 +18,30 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], total: int | No
     shown = [list(row) for row in rows]
     count = len(shown) if total is None else total
     head = "".join(f'<th style="{_CELL};text-align:left">{escape(column)}</th>' for column in columns)
-    body = []
-    for row in shown[:_MOST]:
-        cells = "".join(f'<td style="{_CELL};text-align:{_align(value)}">{_cell(value)}</td>' for value in row)
-        body.append(f"<tr>{cells}</tr>")
+    body = [_row((_align(value), _cell(value)) for value in row) for row in shown[:_MOST]]
     more = f"<p>{count - _MOST:,} more rows</p>" if count > _MOST else ""
     return f'<table style="{_STYLE}"><tr>{head}</tr>{"".join(body)}</table>{more}'
 
 
 def of_record(data: Mapping[str, Any], title: str) -> str:
     """Returns the fields of a record as a table."""
-    rows = [(name, _cell(_summary(value))) for name, value in data.items()]
     # numbers stand beside their names, since the column has words, too
-    body = "".join(f'<tr><td style="{_CELL};text-align:left">{escape(name)}</td><td style="{_CELL};text-align:left">{value}</td></tr>' for name, value in rows)
-    return f'<b>{escape(title)}</b><table style="{_STYLE}">{body}</table>'
+    rows = [_row([("left", escape(name)), ("left", _cell(_summary(value)))]) for name, value in data.items()]
+    return f'<b>{escape(title)}</b><table style="{_STYLE}">{"".join(rows)}</table>'
 
 
-def of_rows(rows: Sequence[Any]) -> str:
-    """Returns a list of records as a table with a column for each plain field."""
-    columns: list[str] = []
-    for row in rows[:_MOST]:
-        columns += [name for name, value in row.items() if name not in columns and not isinstance(value, (list, dict))]
+def of_rows(rows: Sequence[Any], columns: Sequence[str] | None = None) -> str:
+    """Returns a list of records as a table with these columns, or with one for each plain field."""
+    if columns is None:
+        plain = [name for row in rows[:_MOST] for name, value in row.items() if not isinstance(value, (list, dict))]
+        columns = list(dict.fromkeys(plain))
     return table(columns, [[row.get(column) for column in columns] for row in rows[:_MOST]], len(rows))
+
+
+def _row(cells: Iterable[tuple[str, str]]) -> str:
+    """Returns a row of cells, each with its alignment and its HTML."""
+    shown = (f'<td style="{_CELL};text-align:{align}">{cell}</td>' for align, cell in cells)
+    return f"<tr>{''.join(shown)}</tr>"
 
 
 def bars(title: str, values: Mapping[str, int], total: int) -> str:
@@ -50,25 +50,33 @@ def bars(title: str, values: Mapping[str, int], total: int) -> str:
     for name, value in sorted(values.items(), key=lambda pair: -pair[1]):
         share = value / total if total else 0.0
         bar = f'<div style="background:#4878a8;height:10px;width:{max(1, round(300 * share))}px"></div>'
-        rows.append(
-            f'<tr><td style="{_CELL}">{escape(name)}</td><td style="{_CELL};text-align:right">{value:,}</td>'
-            f'<td style="{_CELL};text-align:right">{100 * share:.1f} %</td><td style="{_CELL}">{bar}</td></tr>'
-        )
+        rows.append(_row([("left", escape(name)), ("right", f"{value:,}"), ("right", f"{100 * share:.1f} %"), ("left", bar)]))
     return f'<b>{escape(title)}</b><table style="{_STYLE}">{"".join(rows)}</table>'
 
 
-class Page:
+class _Document:
+    """A text that can be shown and written to a file."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def save(self, path: str) -> None:
+        """Writes it to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._text)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self._text):,} characters; save(path) writes it>"
+
+
+class Page(_Document):
     """A page of HTML, which notebooks show in a frame."""
 
     def __init__(self, html: str, height: int = 620) -> None:
+        super().__init__(html)
         self.html = html
         """The page."""
         self.height = height
-
-    def save(self, path: str) -> None:
-        """Writes the page to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.html)
 
     def _repr_html_(self) -> str:
         # the whole page is inside the attribute, so that it needs no server and no file
@@ -77,27 +85,17 @@ class Page:
             'sandbox="allow-scripts allow-downloads"></iframe>'
         )
 
-    def __repr__(self) -> str:
-        return f"<Page of {len(self.html):,} characters; save(path) writes it>"
 
-
-class Picture:
+class Picture(_Document):
     """A picture in SVG."""
 
     def __init__(self, svg: str) -> None:
+        super().__init__(svg)
         self.svg = svg
         """The picture."""
 
-    def save(self, path: str) -> None:
-        """Writes the picture to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
-
     def _repr_svg_(self) -> str:
         return self.svg
-
-    def __repr__(self) -> str:
-        return f"<Picture of {len(self.svg):,} characters; save(path) writes it>"
 
 
 def _cell(value: Any) -> str:

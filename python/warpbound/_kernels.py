@@ -14,6 +14,7 @@ from . import _call
 from ._arrays import names_of
 from ._errors import Error, mapping, path_text, shown
 from ._launches import Launch
+from ._numbers import whole
 
 Extent = Union[int, Sequence[int]]
 """The number of blocks or threads: a number, or up to three of them."""
@@ -158,7 +159,7 @@ class Kernel:
             )
         grid, block = _extent(configuration[0], "grid"), _extent(configuration[1], "block")
         shared = configuration[2] if len(configuration) == 3 else 0
-        bytes = _whole(shared)
+        bytes = whole(shared)
         if bytes is None or not 0 <= bytes < 1 << 32:
             raise Error.of(f"{shown(shared)} is not a number of bytes", place="dynamic shared memory")
         return Configured(self, grid, block, bytes)
@@ -281,18 +282,10 @@ def _extent(value: Any, what: str) -> tuple[int, ...]:
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     numbers = []
     for one in values:
-        number = _whole(one)
+        number = whole(one)
         if number is None or not 0 < number < 1 << 32:
             raise Error.of(f"{shown(one)} is not a whole number of at least 1", hint="one to three numbers", place=what)
         numbers.append(number)
     if not 1 <= len(numbers) <= 3:
         raise Error.of(f"{shown(value)} has {len(numbers)} numbers", hint="one to three numbers", place=what)
     return (*numbers, *[1] * (3 - len(numbers)))
-
-
-def _whole(value: Any) -> int | None:
-    """Returns a whole number, also one of numpy, or `None` if it is none."""
-    try:
-        return None if isinstance(value, bool) else int(value.__index__())
-    except (AttributeError, TypeError):
-        return None

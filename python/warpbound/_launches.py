@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._arrays import Array, array, is_array
 from ._errors import Error, path_text, shown
+from ._numbers import scalar, whole
 
 if TYPE_CHECKING:
     from ._kernels import Folder, Kernel, Parameter
@@ -139,38 +140,33 @@ class Launch:
                 raise Error.of("the folder is not empty", hint="take another one, or force=True", place=str(folder))
             for name, source in self.kernel.sources.items():
                 (folder / Path(name).name).write_text(source, encoding="utf-8")
-            return self._write(folder)
+            return self._write(folder, _file_name(self.kernel.shown_name), self.kernel.file)
         except (OSError, ValueError) as error:
             raise _unwritten(error, folder) from None
 
-    def _write(self, folder: Path) -> Path:
-        (folder / self.kernel.file).write_bytes(self.kernel.code)
+    def _write(self, folder: Path, stem: str, module: str, prefix: str = "") -> Path:
+        (folder / module).write_bytes(self.kernel.code)
         for name, one in self.arrays.items():
-            with open(folder / f"{name}.bin", "wb") as file:
+            with open(folder / f"{prefix}{name}.bin", "wb") as file:
                 file.write(one.bytes)
-        path = folder / f"{_file_name(self.kernel.shown_name)}.ron"
-        path.write_text(self.text(self.kernel.file), encoding="utf-8")
+        path = folder / f"{stem}.ron"
+        path.write_text(self.text(module, prefix), encoding="utf-8")
         return path
 
     def write_beside(self, others: Path) -> Path:
         """Writes the launch into a folder that may have others, and returns the launch file."""
-        stem = _file_name(self.kernel.shown_name)
+        base = stem = _file_name(self.kernel.shown_name)
         number = 1
         while (others / f"{stem}.ron").exists():
             number += 1
-            stem = f"{_file_name(self.kernel.shown_name)}-{number}"
-        path, module = others / f"{stem}.ron", self.kernel.file
+            stem = f"{base}-{number}"
+        module = self.kernel.file
         try:
             if (others / module).exists() and (others / module).read_bytes() != self.kernel.code:
                 module = f"{stem}.{module}"
-            (others / module).write_bytes(self.kernel.code)
-            for name, one in self.arrays.items():
-                with open(others / f"{stem}.{name}.bin", "wb") as file:
-                    file.write(one.bytes)
-            path.write_text(self.text(module, f"{stem}."), encoding="utf-8")
+            return self._write(others, stem, module, f"{stem}.")
         except OSError as error:
             raise _unwritten(error, others) from None
-        return path
 
     def prepare(self) -> tuple[Path, Folder]:
         """Writes the launch to a temporary folder, which exists as long as the second result."""
@@ -179,7 +175,7 @@ class Launch:
         # the module is in the folder, too, so that it needs no other file and no other object
         folder = Folder(sum(one.nbytes for one in self.arrays.values()))
         try:
-            return self._write(folder.path), folder
+            return self._write(folder.path, _file_name(self.kernel.shown_name), self.kernel.file), folder
         except OSError as error:
             raise _unwritten(error, folder.path) from None
 
@@ -253,9 +249,9 @@ def _shape(extent: tuple[int, ...]) -> str:
 def _number(parameter: Parameter, value: Any) -> str:
     kind, size = parameter.kind, parameter.size
     dtype = str(getattr(value, "dtype", ""))
-    plain = value.item() if dtype and hasattr(value, "item") and not isinstance(value, type) else value
+    plain = scalar(value)
     if isinstance(plain, complex) or not isinstance(plain, (bool, int, float)):
-        plain = _index(value)
+        plain = whole(value)
         if plain is None:
             raise _wrong(parameter, value, f"cannot take a {type(value).__name__}")
     if kind == "bytes":
@@ -289,13 +285,6 @@ def _float(parameter: Parameter, value: float) -> str:
         return f"U{8 * parameter.size}({int.from_bytes(bits, 'little')})"
     (rounded,) = struct.unpack(form, bits)
     return f"F{8 * parameter.size}({'NaN' if math.isnan(rounded) else repr(rounded)})"
-
-
-def _index(value: Any) -> int | None:
-    try:
-        return int(value.__index__())
-    except (AttributeError, TypeError):
-        return None
 
 
 def _wrong(parameter: Parameter, value: Any, message: str) -> Error:

@@ -9,6 +9,7 @@ from typing import Any, Union
 from . import _call
 from ._call import Option
 from ._errors import Error, mapping, path_text
+from ._numbers import scalar
 from ._policies import Policy, name_of
 from .records import inspect as _inspect
 
@@ -117,5 +118,5 @@ def _set(settings: Any) -> list[str]:
 
 
 def _written(value: Any, path: str) -> str:
-    plain = _call.plain(value)
+    plain = scalar(value)
     return str(plain).lower() if isinstance(plain, bool) else _call.written(plain, path)

@@ -76,10 +76,7 @@ class Sweep:
         return report(self)
 
     def _axis(self, *taken: str | None) -> str:
-        names = list(self.rows[0]) if self.rows else []
-        # settings stand between the machine and the policy
-        settings = names[names.index("machine") + 1 : names.index("policy")] if "policy" in names else []
-        for name in [*settings, "kernel"]:
+        for name in [*self._settings(), "kernel"]:
             if name not in taken and len({row.get(name) for row in self.rows}) > 1:
                 return name
         return "kernel"
@@ -87,12 +84,15 @@ class Sweep:
     def _repr_html_(self) -> str:
         shown = ("kernel", "machine", "policy", "makespan", "verdict", "lwb", "lwb_overestimation", "error")
         names = list(self.rows[0]) if self.rows else []
-        columns = [name for name in names if name in shown or name in self._settings(names)]
+        settings = self._settings()
+        columns = [name for name in names if name in shown or name in settings]
         columns = [name for name in columns if any(row.get(name) not in (None, "") for row in self.rows)]
-        return _html.table(columns, [[row.get(c) for c in columns] for row in self.rows[:25]], len(self.rows))
+        return _html.of_rows(self.rows, columns)
 
-    def _settings(self, names: Sequence[str]) -> list[str]:
-        return list(names[names.index("machine") + 1 : names.index("policy")]) if "policy" in names else []
+    def _settings(self) -> list[str]:
+        """Returns the columns of settings, which stand between the machine and the policy."""
+        names = list(self.rows[0]) if self.rows else []
+        return names[names.index("machine") + 1 : names.index("policy")] if "policy" in names else []
 
     def __repr__(self) -> str:
         return f"<Sweep of {len(self):,} points in {self.folder}>"

@@ -34,19 +34,6 @@ pub struct Call {
     end: Receiver<()>,
 }
 
-/// The progress of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallProgress {
-    /// What is being done.
-    pub what: String,
-    /// The number of completed steps.
-    pub done: u64,
-    /// The number of all steps, if it is known.
-    pub steps: Option<u64>,
-    /// The unit of a step.
-    pub unit: &'static str,
-}
-
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -91,10 +78,14 @@ impl Call {
         self.end.recv_timeout(time) == Err(RecvTimeoutError::Disconnected)
     }
 
-    /// Returns the progress of the command.
-    pub fn progress(&self) -> CallProgress {
-        let Stage { what, steps, unit } = self.caller.stage.stage();
-        CallProgress { what, done: self.caller.monitor.done(), steps, unit }
+    /// Returns the current stage of the command.
+    pub fn stage(&self) -> Stage {
+        self.caller.stage.stage()
+    }
+
+    /// Returns the number of completed steps of the current stage.
+    pub fn done(&self) -> u64 {
+        self.caller.monitor.done()
     }
 
     /// Waits until the command has ended.
@@ -103,9 +94,8 @@ impl Call {
         let Printed { out, mut err } = std::mem::take(&mut *printer::lock(&self.caller.printed));
         let code = ended.unwrap_or_else(|_| {
             let _nothing_can_be_started = self.caller.parts.remove_all();
-            err.push_str(
-                "this is a fault of warpbound, not of your input. Please report it with the input.\n",
-            );
+            err.push_str(super::FAULT);
+            err.push('\n');
             FAULT
         });
         Answer { code, out, err }
@@ -131,14 +121,8 @@ impl Warnings {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         running.retain(|call| call.strong_count() > 0);
         running.push(Arc::downgrade(printed));
-        // the first call of the process installs the subscriber
-        let _ = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::WARN)
-            .with_ansi(false)
-            .with_writer(|| Self)
-            .without_time()
-            .with_target(false)
-            .try_init();
+        // the first call of the process decides
+        super::log_to(tracing::Level::WARN, false, || Self);
     }
 }
 
@@ -193,7 +177,7 @@ mod tests {
     fn a_call_can_be_stopped() {
         let words = "run sgemm_naive_large --format json";
         let call = Call::start(words.split_whitespace().map(OsString::from)).unwrap();
-        while call.progress().done == 0 {
+        while call.done() == 0 {
             assert!(!call.ends_within(Duration::from_millis(1)));
         }
         call.stop();

@@ -52,7 +52,8 @@ use printer::Printer;
 use session::{Caller, Session};
 use warpbound_core::diag::Diagnostic;
 
-pub use called::{Answer, Call, CallProgress};
+pub use called::{Answer, Call};
+pub use progress::Stage;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
@@ -167,14 +168,20 @@ fn start_logging(general: &args::General, session: &Session) {
         _ => tracing::Level::TRACE,
     };
     let log = session.progress.log();
-    // a second call in one process (in tests) keeps the first subscriber
-    let _ = tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_writer(move || log.clone())
-        .without_time()
-        .with_target(false)
-        .try_init();
+    log_to(level, true, move || log.clone());
 }
+
+/// Writes log lines of this level and above to a writer; `colour` allows colours where the
+/// environment does. Only the first call in a process has an effect.
+fn log_to<W: Write>(level: tracing::Level, colour: bool, writer: impl Fn() -> W + Send + Sync + 'static) {
+    let lines = tracing_subscriber::fmt().with_max_level(level).with_writer(writer);
+    let lines = lines.without_time().with_target(false);
+    let _ = if colour { lines.try_init() } else { lines.with_ansi(false).try_init() };
+}
+
+/// What is said of a panic, so that it is not mistaken for a result.
+const FAULT: &str =
+    "this is a fault of warpbound, not of your input. Please report it with the command line and the input.";
 
 /// Installs a panic hook that marks a panic as an internal fault, so that it is not mistaken for a
 /// result.
@@ -183,11 +190,7 @@ fn install_panic_note() {
     std::panic::set_hook(Box::new(move |info| {
         standard(info);
         // `writeln!` instead of `eprintln!`, because the hook must not panic where stderr is full
-        let _ = writeln!(
-            io::stderr(),
-            "warpbound {}: this is a fault of warpbound, not of your input. Please report it with the command line and the input.",
-            env!("CARGO_PKG_VERSION")
-        );
+        let _ = writeln!(io::stderr(), "warpbound {}: {FAULT}", env!("CARGO_PKG_VERSION"));
     }));
 }
 

@@ -63,7 +63,8 @@ pub struct CompiledKernel {
 }
 
 impl CompileResult {
-    /// Returns the report of a source, with the contents of the PTX.
+    /// Returns the report of a source, with the contents of the PTX, without warnings and commands
+    /// that come next.
     pub fn new(
         source: String,
         out: String,
@@ -80,12 +81,6 @@ impl CompileResult {
         });
         let kernels = kernels.collect();
         Self { source, out, arch, compiler, kernels, unsupported, warnings: Vec::new(), next: Vec::new() }
-    }
-
-    /// Adds the warnings of the compiler, and the commands that come next.
-    #[must_use]
-    pub fn with(self, warnings: Vec<String>, next: Vec<String>) -> Self {
-        Self { warnings, next, ..self }
     }
 
     fn text(&self, style: Style) -> String {

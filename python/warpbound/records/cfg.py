@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .._record import Record, Rows
+from ._shared import AnyReport, Problem
 
-__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
+__all__ = ["Added", "Any", "Block", "CfgResult", "ClassVar", "Literal", "LoopRow", "Problem", "Record", "Report", "Rows"]
 
 
 class Added(Record):
@@ -70,55 +71,16 @@ class LoopRow(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Problem(Record):
-    """An error."""
-    column: int
-    """The column, from 1; 0 if the error has no column."""
-    file: str
-    """The file or option that has the error."""
-    hint: str
-    """How to correct it; may be empty."""
-    kernels: list[str] | None
-    """The kernels that have this error, as the command line named them, if the command was given several."""
-    line: int
-    """The line, from 1; 0 if the error has no line."""
-    message: str
-    """What is wrong."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
-class Report(Record):
+class Report(AnyReport):
     """The output of a command: its results, which are always a list, and facts about the whole command."""
-    command: str
-    """The name of the command."""
-    complete: bool
-    """Whether all work was completed: nothing failed and nothing stopped the command."""
-    errors: Rows[Problem] | None
-    """The errors of the failed kernels, or of the command itself."""
-    failed: list[str] | None
-    """The kernels that failed, if the command was given several."""
-    judged: int | None
-    """The number of results with a verdict, that is, to which some gating bound applied."""
-    more_errors: int | None
-    """The number of further errors that are not listed."""
-    not_reached: list[str] | None
-    """The inputs that were not started because the command was stopped, as the command line named them."""
     results: Rows[CfgResult]
     """One result per kernel, policy or setting, depending on the command."""
-    schema: int
-    """The version of this JSON format."""
-    seed: int | None
-    """The seed of all random choices, if the command makes any."""
-    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
-    """Why the command was stopped early, if it was."""
-    tool_version: str
-    """The version of the tool."""
-    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
-    """The verdict over all results, if the command judges bounds."""
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "CfgResult"}
 
 
 _CLASSES: dict[str, type[Record]] = {"Added": Added, "Block": Block, "CfgResult": CfgResult, "LoopRow": LoopRow, "Problem": Problem}
+Added._classes = _CLASSES
+Block._classes = _CLASSES
+CfgResult._classes = _CLASSES
+LoopRow._classes = _CLASSES
 Report._classes = _CLASSES
-for _class in _CLASSES.values():
-    _class._classes = _CLASSES

@@ -5,23 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .._record import Record, Rows
+from ._shared import AnyReport, Cause, MadeFrom, Problem, SourceLine
 
-__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
-
-
-class Cause(Record):
-    """A cause: cycles on the critical path that the slower run has and the faster one has not."""
-    cycles: int
-    """The number of cycles."""
-    instruction: SourceLine | None
-    """The instruction that waits or executes in most of these cycles; absent for the placement of blocks."""
-    kind: Literal["latency", "memory", "initiation", "unit-busy", "issue", "issue-slot", "turn", "barrier", "dispatch", "unit-full", "held", "fetch", "launch"]
-    """The kind of the cycles."""
-    neighbours: list[int] | None
-    """The lines of neighbouring instructions that have the other cycles, in ascending order."""
-    unit: str | None
-    """The functional unit of the instruction, if the cycles are those of its unit."""
-    _nested: ClassVar[dict[str, str]] = {"instruction": "SourceLine"}
+__all__ = ["Any", "Cause", "ClassVar", "CompareResult", "CompareStep", "Compared", "FastestResult", "Lead", "Literal", "MadeFrom", "Makespan", "PointOfSetting", "Problem", "Range", "Record", "Report", "Rows", "SourceLine", "Tightest", "Value"]
 
 
 class CompareResult(Record):
@@ -166,17 +152,6 @@ class Lead(Record):
     _nested: ClassVar[dict[str, str]] = {"causes": "Cause"}
 
 
-class MadeFrom(Record):
-    """A line of a source file from which a compiler made an instruction."""
-    file: str
-    """The name of the file in the PTX."""
-    line: int
-    """The line."""
-    text: str | None
-    """The text of the line; absent if the file was not found."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
 class Makespan(Record):
     """A makespan under a policy."""
     makespan: int
@@ -197,23 +172,6 @@ class PointOfSetting(Record):
     _nested: ClassVar[dict[str, str]] = {"makespans": "Makespan"}
 
 
-class Problem(Record):
-    """An error."""
-    column: int
-    """The column, from 1; 0 if the error has no column."""
-    file: str
-    """The file or option that has the error."""
-    hint: str
-    """How to correct it; may be empty."""
-    kernels: list[str] | None
-    """The kernels that have this error, as the command line named them, if the command was given several."""
-    line: int
-    """The line, from 1; 0 if the error has no line."""
-    message: str
-    """What is wrong."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
 class Range(Record):
     """Consecutive values of the setting with the same fastest policies."""
     fastest: list[str]
@@ -225,19 +183,6 @@ class Range(Record):
     lead: Lead | None
     """Where the fastest policy leads most; absent if all policies take the same time."""
     _nested: ClassVar[dict[str, str]] = {"lead": "Lead"}
-
-
-class SourceLine(Record):
-    """The place of an instruction in the code: in PTX, for example."""
-    line: int
-    """The line in the source."""
-    pc: int
-    """The index of the instruction in the program."""
-    source: MadeFrom | None
-    """The line of CUDA C++ from which a compiler made the instruction, if the PTX states it (`.loc`)."""
-    text: str
-    """The text of the line."""
-    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
 
 
 class Tightest(Record):
@@ -263,38 +208,22 @@ class Value(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Report(Record):
+class Report(AnyReport):
     """The output of a command: its results, which are always a list, and facts about the whole command."""
-    command: str
-    """The name of the command."""
-    complete: bool
-    """Whether all work was completed: nothing failed and nothing stopped the command."""
-    errors: Rows[Problem] | None
-    """The errors of the failed kernels, or of the command itself."""
-    failed: list[str] | None
-    """The kernels that failed, if the command was given several."""
-    judged: int | None
-    """The number of results with a verdict, that is, to which some gating bound applied."""
-    more_errors: int | None
-    """The number of further errors that are not listed."""
-    not_reached: list[str] | None
-    """The inputs that were not started because the command was stopped, as the command line named them."""
     results: Rows[Compared]
     """One result per kernel, policy or setting, depending on the command."""
-    schema: int
-    """The version of this JSON format."""
-    seed: int | None
-    """The seed of all random choices, if the command makes any."""
-    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
-    """Why the command was stopped early, if it was."""
-    tool_version: str
-    """The version of the tool."""
-    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
-    """The verdict over all results, if the command judges bounds."""
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "Compared"}
 
 
 _CLASSES: dict[str, type[Record]] = {"Cause": Cause, "CompareResult": CompareResult, "CompareStep": CompareStep, "Compared": Compared, "FastestResult": FastestResult, "Lead": Lead, "MadeFrom": MadeFrom, "Makespan": Makespan, "PointOfSetting": PointOfSetting, "Problem": Problem, "Range": Range, "SourceLine": SourceLine, "Tightest": Tightest, "Value": Value}
+CompareResult._classes = _CLASSES
+CompareStep._classes = _CLASSES
+Compared._classes = _CLASSES
+FastestResult._classes = _CLASSES
+Lead._classes = _CLASSES
+Makespan._classes = _CLASSES
+PointOfSetting._classes = _CLASSES
+Range._classes = _CLASSES
+Tightest._classes = _CLASSES
+Value._classes = _CLASSES
 Report._classes = _CLASSES
-for _class in _CLASSES.values():
-    _class._classes = _CLASSES

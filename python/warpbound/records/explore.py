@@ -5,45 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .._record import Record, Rows
+from ._shared import AnyReport, Bound, BoundPart, Problem
 
-__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
-
-
-class Bound(Record):
-    """A bound and its verdict."""
-    gates: bool | None
-    """Whether the bound decides the exit code; absent if it does."""
-    name: str
-    """The name of the bound."""
-    overestimation: float | None
-    """(bound - makespan) / makespan."""
-    parts: Rows[BoundPart] | None
-    """The parts that the value consists of; absent if they are not known."""
-    reason: str | None
-    """Why the bound has no value or no verdict. Only the bounds on the whole run state the reason."""
-    status: Literal["holds", "violated", "not-applicable", "undecided"]
-    """The verdict."""
-    value: int | None
-    """The value in cycles; absent if the bound does not apply."""
-    _nested: ClassVar[dict[str, str]] = {"parts": "BoundPart"}
-
-
-class BoundPart(Record):
-    """A part of a bound."""
-    cycles: int
-    """The number of cycles."""
-    part: str
-    """What the cycles are counted for: `alone` (the time that the warps which decide the bound take alone),
-    `units` (initiations in functional units; beside `alone`, those of other warps), `slots` (issue slots of
-    other warps), `exec-phases` (of other warps), `sub-cores` (changes of the sub-core), `latency` (latencies
-    of the longest path of each block; beside `alone`, those of the blocks that were on the SM before),
-    `last-blocks` (the initiations of the blocks that an SM receives last), `launch` (costs of launching),
-    `load-store` (transactions), `memory` (crossbar and slices), `dram`, `misses` (waits until a cache can
-    track another fetch), `operands` (reads of the operand collector), `results` (results that leave
-    together), `fetch`, or `instruction-cache` (cold misses)."""
-    unit: str | None
-    """The unit of the initiations, if they are listed by unit."""
-    _nested: ClassVar[dict[str, str]] = {}
+__all__ = ["Any", "Bound", "BoundPart", "Choices", "ClassVar", "Decision", "ExploreResult", "Latencies", "Literal", "OneChoice", "PolicyRun", "Problem", "Record", "Report", "Rows", "Schedules", "VariedUnit"]
 
 
 class Choices(Record):
@@ -232,23 +196,6 @@ class PolicyRun(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Problem(Record):
-    """An error."""
-    column: int
-    """The column, from 1; 0 if the error has no column."""
-    file: str
-    """The file or option that has the error."""
-    hint: str
-    """How to correct it; may be empty."""
-    kernels: list[str] | None
-    """The kernels that have this error, as the command line named them, if the command was given several."""
-    line: int
-    """The line, from 1; 0 if the error has no line."""
-    message: str
-    """What is wrong."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
 class Schedules(Record):
     """The result over all work-conserving schedules. Times are in cycles."""
     best: int | None
@@ -307,38 +254,20 @@ class VariedUnit(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Report(Record):
+class Report(AnyReport):
     """The output of a command: its results, which are always a list, and facts about the whole command."""
-    command: str
-    """The name of the command."""
-    complete: bool
-    """Whether all work was completed: nothing failed and nothing stopped the command."""
-    errors: Rows[Problem] | None
-    """The errors of the failed kernels, or of the command itself."""
-    failed: list[str] | None
-    """The kernels that failed, if the command was given several."""
-    judged: int | None
-    """The number of results with a verdict, that is, to which some gating bound applied."""
-    more_errors: int | None
-    """The number of further errors that are not listed."""
-    not_reached: list[str] | None
-    """The inputs that were not started because the command was stopped, as the command line named them."""
     results: Rows[ExploreResult]
     """One result per kernel, policy or setting, depending on the command."""
-    schema: int
-    """The version of this JSON format."""
-    seed: int | None
-    """The seed of all random choices, if the command makes any."""
-    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
-    """Why the command was stopped early, if it was."""
-    tool_version: str
-    """The version of the tool."""
-    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
-    """The verdict over all results, if the command judges bounds."""
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "ExploreResult"}
 
 
 _CLASSES: dict[str, type[Record]] = {"Bound": Bound, "BoundPart": BoundPart, "Choices": Choices, "Decision": Decision, "ExploreResult": ExploreResult, "Latencies": Latencies, "OneChoice": OneChoice, "PolicyRun": PolicyRun, "Problem": Problem, "Schedules": Schedules, "VariedUnit": VariedUnit}
+Choices._classes = _CLASSES
+Decision._classes = _CLASSES
+ExploreResult._classes = _CLASSES
+Latencies._classes = _CLASSES
+OneChoice._classes = _CLASSES
+PolicyRun._classes = _CLASSES
+Schedules._classes = _CLASSES
+VariedUnit._classes = _CLASSES
 Report._classes = _CLASSES
-for _class in _CLASSES.values():
-    _class._classes = _CLASSES

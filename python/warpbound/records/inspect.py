@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .._record import Record, Rows
+from ._shared import AnyReport, Problem
 
-__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
+__all__ = ["Any", "Buffer", "ClassCount", "ClassUse", "ClassVar", "CubinFile", "Entry", "Function", "IdleSetting", "InspectResult", "Instruction", "Kernel", "LaunchFile", "Literal", "Loop", "MachineFile", "MicroFile", "OpClass", "OpcodeCount", "OpcodeUse", "Parameter", "Parameter2", "Problem", "ProgramFile", "PtxFile", "Record", "Report", "Rows", "Step", "TraceFile", "TraceList", "UnitTiming", "Unsupported", "Unsupported2"]
 
 
 class Buffer(Record):
@@ -427,23 +428,6 @@ class Parameter2(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Problem(Record):
-    """An error."""
-    column: int
-    """The column, from 1; 0 if the error has no column."""
-    file: str
-    """The file or option that has the error."""
-    hint: str
-    """How to correct it; may be empty."""
-    kernels: list[str] | None
-    """The kernels that have this error, as the command line named them, if the command was given several."""
-    line: int
-    """The line, from 1; 0 if the error has no line."""
-    message: str
-    """What is wrong."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
 class ProgramFile(Record):
     """A program."""
     buffers: Rows[Buffer]
@@ -590,38 +574,39 @@ class Unsupported2(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Report(Record):
+class Report(AnyReport):
     """The output of a command: its results, which are always a list, and facts about the whole command."""
-    command: str
-    """The name of the command."""
-    complete: bool
-    """Whether all work was completed: nothing failed and nothing stopped the command."""
-    errors: Rows[Problem] | None
-    """The errors of the failed kernels, or of the command itself."""
-    failed: list[str] | None
-    """The kernels that failed, if the command was given several."""
-    judged: int | None
-    """The number of results with a verdict, that is, to which some gating bound applied."""
-    more_errors: int | None
-    """The number of further errors that are not listed."""
-    not_reached: list[str] | None
-    """The inputs that were not started because the command was stopped, as the command line named them."""
     results: Rows[InspectResult]
     """One result per kernel, policy or setting, depending on the command."""
-    schema: int
-    """The version of this JSON format."""
-    seed: int | None
-    """The seed of all random choices, if the command makes any."""
-    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
-    """Why the command was stopped early, if it was."""
-    tool_version: str
-    """The version of the tool."""
-    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
-    """The verdict over all results, if the command judges bounds."""
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "InspectResult"}
 
 
 _CLASSES: dict[str, type[Record]] = {"Buffer": Buffer, "ClassCount": ClassCount, "ClassUse": ClassUse, "CubinFile": CubinFile, "Entry": Entry, "Function": Function, "IdleSetting": IdleSetting, "InspectResult": InspectResult, "Instruction": Instruction, "Kernel": Kernel, "LaunchFile": LaunchFile, "Loop": Loop, "MachineFile": MachineFile, "MicroFile": MicroFile, "OpClass": OpClass, "OpcodeCount": OpcodeCount, "OpcodeUse": OpcodeUse, "Parameter": Parameter, "Parameter2": Parameter2, "Problem": Problem, "ProgramFile": ProgramFile, "PtxFile": PtxFile, "Step": Step, "TraceFile": TraceFile, "TraceList": TraceList, "UnitTiming": UnitTiming, "Unsupported": Unsupported, "Unsupported2": Unsupported2}
+Buffer._classes = _CLASSES
+ClassCount._classes = _CLASSES
+ClassUse._classes = _CLASSES
+CubinFile._classes = _CLASSES
+Entry._classes = _CLASSES
+Function._classes = _CLASSES
+IdleSetting._classes = _CLASSES
+InspectResult._classes = _CLASSES
+Instruction._classes = _CLASSES
+Kernel._classes = _CLASSES
+LaunchFile._classes = _CLASSES
+Loop._classes = _CLASSES
+MachineFile._classes = _CLASSES
+MicroFile._classes = _CLASSES
+OpClass._classes = _CLASSES
+OpcodeCount._classes = _CLASSES
+OpcodeUse._classes = _CLASSES
+Parameter._classes = _CLASSES
+Parameter2._classes = _CLASSES
+ProgramFile._classes = _CLASSES
+PtxFile._classes = _CLASSES
+Step._classes = _CLASSES
+TraceFile._classes = _CLASSES
+TraceList._classes = _CLASSES
+UnitTiming._classes = _CLASSES
+Unsupported._classes = _CLASSES
+Unsupported2._classes = _CLASSES
 Report._classes = _CLASSES
-for _class in _CLASSES.values():
-    _class._classes = _CLASSES

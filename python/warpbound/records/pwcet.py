@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .._record import Record, Rows
+from ._shared import AnyReport, Problem
 
-__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
+__all__ = ["Accuracy", "Any", "Autocorrelation", "Banded", "Bds", "BdsTest", "BlockMaxima", "BlockTime", "Bounds", "Candidate", "Choice", "ClassVar", "Confidence", "CriticalValue", "Decision", "Declustered", "Diagnostics", "Exceeded", "Exceeded2", "Exponential", "ExtremalIndex", "FitTest", "FitTests", "Gev", "Gpd", "Interval", "Intervals", "Judged", "Kpss", "Literal", "LjungBox", "Longer", "NoCurveResult", "Options", "Other", "Point", "Problem", "Pwcet", "PwcetReport", "PwcetResult", "QuantilePair", "Record", "Report", "Rows", "Runs", "StandardErrors", "Stationarity", "Step", "Summary", "Tail", "TailTies", "Ties", "TracePart"]
 
 
 class Accuracy(Record):
@@ -527,23 +528,6 @@ class Point(Record):
     _nested: ClassVar[dict[str, str]] = {"intervals": "Intervals"}
 
 
-class Problem(Record):
-    """An error."""
-    column: int
-    """The column, from 1; 0 if the error has no column."""
-    file: str
-    """The file or option that has the error."""
-    hint: str
-    """How to correct it; may be empty."""
-    kernels: list[str] | None
-    """The kernels that have this error, as the command line named them, if the command was given several."""
-    line: int
-    """The line, from 1; 0 if the error has no line."""
-    message: str
-    """What is wrong."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
 class Pwcet(Record):
     """The pWCET curve. The points in `points` and `curve` have the properties of every distribution of times.
     No time and no limit is negative or infinite. The time of a smaller probability is not shorter. A time
@@ -791,38 +775,58 @@ class TracePart(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Report(Record):
+class Report(AnyReport):
     """The output of a command: its results, which are always a list, and facts about the whole command."""
-    command: str
-    """The name of the command."""
-    complete: bool
-    """Whether all work was completed: nothing failed and nothing stopped the command."""
-    errors: Rows[Problem] | None
-    """The errors of the failed kernels, or of the command itself."""
-    failed: list[str] | None
-    """The kernels that failed, if the command was given several."""
-    judged: int | None
-    """The number of results with a verdict, that is, to which some gating bound applied."""
-    more_errors: int | None
-    """The number of further errors that are not listed."""
-    not_reached: list[str] | None
-    """The inputs that were not started because the command was stopped, as the command line named them."""
     results: Rows[PwcetReport]
     """One result per kernel, policy or setting, depending on the command."""
-    schema: int
-    """The version of this JSON format."""
-    seed: int | None
-    """The seed of all random choices, if the command makes any."""
-    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
-    """Why the command was stopped early, if it was."""
-    tool_version: str
-    """The version of the tool."""
-    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
-    """The verdict over all results, if the command judges bounds."""
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "PwcetReport"}
 
 
 _CLASSES: dict[str, type[Record]] = {"Accuracy": Accuracy, "Autocorrelation": Autocorrelation, "Banded": Banded, "Bds": Bds, "BdsTest": BdsTest, "BlockMaxima": BlockMaxima, "BlockTime": BlockTime, "Bounds": Bounds, "Candidate": Candidate, "Choice": Choice, "Confidence": Confidence, "CriticalValue": CriticalValue, "Decision": Decision, "Declustered": Declustered, "Diagnostics": Diagnostics, "Exceeded": Exceeded, "Exceeded2": Exceeded2, "Exponential": Exponential, "ExtremalIndex": ExtremalIndex, "FitTest": FitTest, "FitTests": FitTests, "Gev": Gev, "Gpd": Gpd, "Interval": Interval, "Intervals": Intervals, "Judged": Judged, "Kpss": Kpss, "LjungBox": LjungBox, "Longer": Longer, "NoCurveResult": NoCurveResult, "Options": Options, "Other": Other, "Point": Point, "Problem": Problem, "Pwcet": Pwcet, "PwcetReport": PwcetReport, "PwcetResult": PwcetResult, "QuantilePair": QuantilePair, "Runs": Runs, "StandardErrors": StandardErrors, "Stationarity": Stationarity, "Step": Step, "Summary": Summary, "Tail": Tail, "TailTies": TailTies, "Ties": Ties, "TracePart": TracePart}
+Accuracy._classes = _CLASSES
+Autocorrelation._classes = _CLASSES
+Banded._classes = _CLASSES
+Bds._classes = _CLASSES
+BdsTest._classes = _CLASSES
+BlockMaxima._classes = _CLASSES
+BlockTime._classes = _CLASSES
+Bounds._classes = _CLASSES
+Candidate._classes = _CLASSES
+Choice._classes = _CLASSES
+Confidence._classes = _CLASSES
+CriticalValue._classes = _CLASSES
+Decision._classes = _CLASSES
+Declustered._classes = _CLASSES
+Diagnostics._classes = _CLASSES
+Exceeded._classes = _CLASSES
+Exceeded2._classes = _CLASSES
+Exponential._classes = _CLASSES
+ExtremalIndex._classes = _CLASSES
+FitTest._classes = _CLASSES
+FitTests._classes = _CLASSES
+Gev._classes = _CLASSES
+Gpd._classes = _CLASSES
+Interval._classes = _CLASSES
+Intervals._classes = _CLASSES
+Judged._classes = _CLASSES
+Kpss._classes = _CLASSES
+LjungBox._classes = _CLASSES
+Longer._classes = _CLASSES
+NoCurveResult._classes = _CLASSES
+Options._classes = _CLASSES
+Other._classes = _CLASSES
+Point._classes = _CLASSES
+Pwcet._classes = _CLASSES
+PwcetReport._classes = _CLASSES
+PwcetResult._classes = _CLASSES
+QuantilePair._classes = _CLASSES
+Runs._classes = _CLASSES
+StandardErrors._classes = _CLASSES
+Stationarity._classes = _CLASSES
+Step._classes = _CLASSES
+Summary._classes = _CLASSES
+Tail._classes = _CLASSES
+TailTies._classes = _CLASSES
+Ties._classes = _CLASSES
+TracePart._classes = _CLASSES
 Report._classes = _CLASSES
-for _class in _CLASSES.values():
-    _class._classes = _CLASSES

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from .._record import Record, Rows
+from ._shared import AnyReport, Bound, BoundPart, LaunchResult, MadeFrom, Problem, Race, RaceParty, SourceLine, Warp
 
-__all__ = ["Any", "ClassVar", "Literal", "Record", "Report", "Rows"]
+__all__ = ["Any", "BankLine", "Barrier", "Block", "Bound", "BoundOfRun", "BoundPart", "Branch", "Busy", "Cache", "ClassVar", "DivergenceReport", "Explained", "Instance", "Instead", "LaunchResult", "Literal", "Lost", "MadeFrom", "Memory", "OfKind", "OfLine", "Problem", "Race", "RaceParty", "Record", "Report", "Rows", "RunResult", "SourceLine", "Step", "Stretch", "Stretches", "SubCore", "Unit", "Warp"]
 
 
 class BankLine(Record):
@@ -52,25 +53,6 @@ class Block(Record):
     _nested: ClassVar[dict[str, str]] = {"bounds": "Bound"}
 
 
-class Bound(Record):
-    """A bound and its verdict."""
-    gates: bool | None
-    """Whether the bound decides the exit code; absent if it does."""
-    name: str
-    """The name of the bound."""
-    overestimation: float | None
-    """(bound - makespan) / makespan."""
-    parts: Rows[BoundPart] | None
-    """The parts that the value consists of; absent if they are not known."""
-    reason: str | None
-    """Why the bound has no value or no verdict. Only the bounds on the whole run state the reason."""
-    status: Literal["holds", "violated", "not-applicable", "undecided"]
-    """The verdict."""
-    value: int | None
-    """The value in cycles; absent if the bound does not apply."""
-    _nested: ClassVar[dict[str, str]] = {"parts": "BoundPart"}
-
-
 class BoundOfRun(Record):
     """The smallest proved bound of a run."""
     cycles: int
@@ -80,24 +62,6 @@ class BoundOfRun(Record):
     parts: Rows[BoundPart]
     """The parts that the value consists of."""
     _nested: ClassVar[dict[str, str]] = {"parts": "BoundPart"}
-
-
-class BoundPart(Record):
-    """A part of a bound."""
-    cycles: int
-    """The number of cycles."""
-    part: str
-    """What the cycles are counted for: `alone` (the time that the warps which decide the bound take alone),
-    `units` (initiations in functional units; beside `alone`, those of other warps), `slots` (issue slots of
-    other warps), `exec-phases` (of other warps), `sub-cores` (changes of the sub-core), `latency` (latencies
-    of the longest path of each block; beside `alone`, those of the blocks that were on the SM before),
-    `last-blocks` (the initiations of the blocks that an SM receives last), `launch` (costs of launching),
-    `load-store` (transactions), `memory` (crossbar and slices), `dram`, `misses` (waits until a cache can
-    track another fetch), `operands` (reads of the operand collector), `results` (results that leave
-    together), `fetch`, or `instruction-cache` (cold misses)."""
-    unit: str | None
-    """The unit of the initiations, if they are listed by unit."""
-    _nested: ClassVar[dict[str, str]] = {}
 
 
 class Branch(Record):
@@ -234,29 +198,6 @@ class Instead(Record):
     _nested: ClassVar[dict[str, str]] = {"instruction": "SourceLine"}
 
 
-class LaunchResult(Record):
-    """A launch."""
-    block: list[int]
-    """The number of threads per block along x, y and z."""
-    bounds: Rows[Bound]
-    """Every bound on the launch."""
-    counters: dict[str, Any] | None
-    """The values of the counters of the loops around the launch."""
-    entry: str
-    """The name of the kernel."""
-    grid: list[int]
-    """The number of blocks along x, y and z."""
-    launch: int
-    """The index of the launch in the application, from 0."""
-    line: int
-    """The line of its step in the file."""
-    makespan: int
-    """The makespan in cycles."""
-    warp_instructions: int
-    """Every executed instruction, counted once per warp that executed it."""
-    _nested: ClassVar[dict[str, str]] = {"bounds": "Bound"}
-
-
 class Lost(Record):
     """Idle issue slots with the same cause."""
     cycles: int
@@ -270,17 +211,6 @@ class Lost(Record):
     waiting: SourceLine | None
     """The instruction that could not issue."""
     _nested: ClassVar[dict[str, str]] = {"producer": "SourceLine", "waiting": "SourceLine"}
-
-
-class MadeFrom(Record):
-    """A line of a source file from which a compiler made an instruction."""
-    file: str
-    """The name of the file in the PTX."""
-    line: int
-    """The line."""
-    text: str | None
-    """The text of the line; absent if the file was not found."""
-    _nested: ClassVar[dict[str, str]] = {}
 
 
 class Memory(Record):
@@ -328,54 +258,6 @@ class OfLine(Record):
     unit: str | None
     """The functional unit of the instruction, if the cycles are those of its unit."""
     _nested: ClassVar[dict[str, str]] = {"instruction": "SourceLine"}
-
-
-class Problem(Record):
-    """An error."""
-    column: int
-    """The column, from 1; 0 if the error has no column."""
-    file: str
-    """The file or option that has the error."""
-    hint: str
-    """How to correct it; may be empty."""
-    kernels: list[str] | None
-    """The kernels that have this error, as the command line named them, if the command was given several."""
-    line: int
-    """The line, from 1; 0 if the error has no line."""
-    message: str
-    """What is wrong."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
-class Race(Record):
-    """Two unordered accesses to the same bytes."""
-    address: int
-    """The address in this space."""
-    first: RaceParty
-    """The access that came first in the functional run."""
-    place: str
-    """The buffer or variable at this address."""
-    second: RaceParty
-    """The other access."""
-    space: str
-    """The state space, `shared` or `global`."""
-    _nested: ClassVar[dict[str, str]] = {"first": "RaceParty", "second": "RaceParty"}
-
-
-class RaceParty(Record):
-    """One of the two accesses of a race."""
-    access: str
-    """The kind of access: `load`, `store`, `atomic` or `async-copy`."""
-    block: int | None
-    """Index of the block in launch order; null if it is not known which of the earlier blocks made the
-    access."""
-    line: int
-    """Line in the source."""
-    others: bool
-    """Whether other warps made the same access."""
-    warp: int
-    """Index of the warp in its block."""
-    _nested: ClassVar[dict[str, str]] = {}
 
 
 class RunResult(Record):
@@ -463,19 +345,6 @@ class RunResult(Record):
     _nested: ClassVar[dict[str, str]] = {"bank_conflicts": "BankLine", "blocks": "Block", "bounds": "Bound", "divergence": "DivergenceReport", "explanation": "Explained", "launches": "LaunchResult", "lost_cycles": "Lost", "memory": "Memory", "races": "Race", "steps": "Step", "sub_cores": "SubCore", "units": "Unit", "warps": "Warp"}
 
 
-class SourceLine(Record):
-    """The place of an instruction in the code: in PTX, for example."""
-    line: int
-    """The line in the source."""
-    pc: int
-    """The index of the instruction in the program."""
-    source: MadeFrom | None
-    """The line of CUDA C++ from which a compiler made the instruction, if the PTX states it (`.loc`)."""
-    text: str
-    """The text of the line."""
-    _nested: ClassVar[dict[str, str]] = {"source": "MadeFrom"}
-
-
 class Step(Record):
     """The launches of one step, summed up. Times are in cycles."""
     bounds: Rows[Bound]
@@ -556,53 +425,33 @@ class Unit(Record):
     _nested: ClassVar[dict[str, str]] = {}
 
 
-class Warp(Record):
-    """A warp. Times are in cycles."""
-    exec: int
-    """Its time in exec phases when it runs alone, summed over sections."""
-    finish: int
-    """The cycle at which its last instruction completed."""
-    idle: int
-    """Its time in idle phases when it runs alone, summed over sections."""
-    isolated: int
-    """Its time when it runs alone, summed over sections."""
-    warp: int
-    """The index of the warp in its block."""
-    _nested: ClassVar[dict[str, str]] = {}
-
-
-class Report(Record):
+class Report(AnyReport):
     """The output of a command: its results, which are always a list, and facts about the whole command."""
-    command: str
-    """The name of the command."""
-    complete: bool
-    """Whether all work was completed: nothing failed and nothing stopped the command."""
-    errors: Rows[Problem] | None
-    """The errors of the failed kernels, or of the command itself."""
-    failed: list[str] | None
-    """The kernels that failed, if the command was given several."""
-    judged: int | None
-    """The number of results with a verdict, that is, to which some gating bound applied."""
-    more_errors: int | None
-    """The number of further errors that are not listed."""
-    not_reached: list[str] | None
-    """The inputs that were not started because the command was stopped, as the command line named them."""
     results: Rows[RunResult]
     """One result per kernel, policy or setting, depending on the command."""
-    schema: int
-    """The version of this JSON format."""
-    seed: int | None
-    """The seed of all random choices, if the command makes any."""
-    stopped: Literal["interrupt", "terminated", "time-limit", "max-states", "memory"] | None
-    """Why the command was stopped early, if it was."""
-    tool_version: str
-    """The version of the tool."""
-    verdict: Literal["holds", "violated", "not-applicable", "undecided"] | None
-    """The verdict over all results, if the command judges bounds."""
     _nested: ClassVar[dict[str, str]] = {"errors": "Problem", "results": "RunResult"}
 
 
 _CLASSES: dict[str, type[Record]] = {"BankLine": BankLine, "Barrier": Barrier, "Block": Block, "Bound": Bound, "BoundOfRun": BoundOfRun, "BoundPart": BoundPart, "Branch": Branch, "Busy": Busy, "Cache": Cache, "DivergenceReport": DivergenceReport, "Explained": Explained, "Instance": Instance, "Instead": Instead, "LaunchResult": LaunchResult, "Lost": Lost, "MadeFrom": MadeFrom, "Memory": Memory, "OfKind": OfKind, "OfLine": OfLine, "Problem": Problem, "Race": Race, "RaceParty": RaceParty, "RunResult": RunResult, "SourceLine": SourceLine, "Step": Step, "Stretch": Stretch, "Stretches": Stretches, "SubCore": SubCore, "Unit": Unit, "Warp": Warp}
+BankLine._classes = _CLASSES
+Barrier._classes = _CLASSES
+Block._classes = _CLASSES
+BoundOfRun._classes = _CLASSES
+Branch._classes = _CLASSES
+Busy._classes = _CLASSES
+Cache._classes = _CLASSES
+DivergenceReport._classes = _CLASSES
+Explained._classes = _CLASSES
+Instance._classes = _CLASSES
+Instead._classes = _CLASSES
+Lost._classes = _CLASSES
+Memory._classes = _CLASSES
+OfKind._classes = _CLASSES
+OfLine._classes = _CLASSES
+RunResult._classes = _CLASSES
+Step._classes = _CLASSES
+Stretch._classes = _CLASSES
+Stretches._classes = _CLASSES
+SubCore._classes = _CLASSES
+Unit._classes = _CLASSES
 Report._classes = _CLASSES
-for _class in _CLASSES.values():
-    _class._classes = _CLASSES

@@ -154,6 +154,9 @@ fn result(args: &Compile, out: String, compiled: &Compiled, found: Option<&Inspe
         [] => Vec::new(),
         _ => vec![format!("{} > {written}", shell_line(&inspect)), format!("warpbound run {written}")],
     };
-    CompileResult::new(args.file.display().to_string(), out, args.arch.to_string(), used, found)
-        .with(compiled.warnings.clone(), next)
+    CompileResult {
+        warnings: compiled.warnings.clone(),
+        next,
+        ..CompileResult::new(args.file.display().to_string(), out, args.arch.to_string(), used, found)
+    }
 }

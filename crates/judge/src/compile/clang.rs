@@ -46,8 +46,7 @@ fn options(request: &Request, compiler: &Compiler, folders: Folders) -> Vec<Stri
     if request.lines {
         options.push("-gline-directives-only".to_owned());
     }
-    options.extend(request.defines.iter().map(|define| format!("-D{define}")));
-    options.extend(request.folders.iter().map(|folder| format!("-I{}", folder.display())));
+    options.extend(request.for_preprocessor());
     options.push(format!("-I{}", folders.headers.display()));
     options.extend(["-include", "cuda_runtime.h"].map(str::to_owned));
     options.extend(request.more.iter().cloned());

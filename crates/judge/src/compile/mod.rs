@@ -108,6 +108,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Returns the macros and the folders as the options `-D` and `-I`.
+    fn for_preprocessor(&self) -> impl Iterator<Item = String> + '_ {
+        let defines = self.defines.iter().map(|define| format!("-D{define}"));
+        defines.chain(self.folders.iter().map(|folder| format!("-I{}", folder.display())))
+    }
+
     /// Returns the path of the source in a form that no compiler mistakes for an option.
     fn file(&self) -> PathBuf {
         match self.source.path() {

@@ -21,8 +21,7 @@ pub fn compile(
     if request.lines {
         options.push("-lineinfo".to_owned());
     }
-    options.extend(request.defines.iter().map(|define| format!("-D{define}")));
-    options.extend(request.folders.iter().map(|folder| format!("-I{}", folder.display())));
+    options.extend(request.for_preprocessor());
     options.extend(request.more.iter().cloned());
     let out = folders.scratch.join("nvcc.ptx");
     let mut command = Command::new(&compiler.program);

@@ -251,7 +251,7 @@ fn find_embedded(
 
 /// Returns the extension of files with such contents, or an empty string if it cannot be
 /// determined.
-fn ending_of(text: &str) -> &'static str {
+pub fn ending_of(text: &str) -> &'static str {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     // skip comments of PTX, RON and micro kernels
     while let Some(comment) = ["//", "/*", "#"].into_iter().find(|start| rest.starts_with(start)) {

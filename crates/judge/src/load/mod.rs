@@ -39,7 +39,7 @@ pub use arguments::which_and_value;
 pub use embedded::{EmbeddedFolder, encoding, opcodes, ptx_isa};
 pub use files::{Disk, Files, Memory};
 pub use kernels::{Loaded, LoadedKernel, launch_of};
-pub use loader::{FROM_STDIN, Loader};
+pub use loader::{FROM_STDIN, Loader, ending_of};
 pub use location::Location;
 pub use machines::DEFAULT_MACHINE;
 pub use modules::{Module, is_machine_code, launches_beside};

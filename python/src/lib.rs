@@ -43,13 +43,19 @@ impl Call {
 
     /// Waits at most this number of milliseconds for the end of the command. Returns whether it has
     /// ended.
-    fn ends_within(&self, py: Python<'_>, milliseconds: u32) -> PyResult<bool> {
-        py.detach(|| self.with(|call| call.ends_within(Duration::from_millis(milliseconds.into()))))
+    fn ends_within(&self, py: Python<'_>, milliseconds: u32) -> bool {
+        let time = Duration::from_millis(milliseconds.into());
+        py.detach(|| self.with(|call| call.ends_within(time)).unwrap_or(true))
     }
 
     /// Requests the command to stop. It then ends with what it has established so far.
     fn stop(&self) -> PyResult<()> {
         self.with(warpbound_cli::Call::stop)
+    }
+
+    /// Returns whether the command was requested to stop, or its time limit has passed.
+    fn is_stopped(&self) -> PyResult<bool> {
+        self.with(warpbound_cli::Call::is_stopped)
     }
 
     /// Returns what is being done, the number of completed steps, the number of all steps if it is
@@ -76,7 +82,7 @@ mod _native {
     #[pymodule_export]
     use super::Call;
     #[pymodule_export]
-    use super::policy::{View, define_policy};
+    use super::policy::{Definition, View, define_policy};
 
     /// The version of warpbound.
     #[pymodule_export]

@@ -1,6 +1,8 @@
 //! Policies that are written in Python.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -38,19 +40,84 @@ impl View {
     }
 }
 
+/// The text of the error of a policy that was stopped.
+const STOPPED: &str = "the run was stopped before its end";
+
+/// What is shared by the policies of one definition.
+#[derive(Default)]
+struct Shared {
+    /// Whether they must not call Python any more.
+    stopped: AtomicBool,
+    /// The threads, as Python numbers them, that are calling a method of a policy now.
+    inside: Mutex<BTreeSet<u64>>,
+}
+
+impl Shared {
+    fn inside(&self) -> std::sync::MutexGuard<'_, BTreeSet<u64>> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls Python as long as the policies are not stopped.
+    fn during<T>(&self, py: Python<'_>, call: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+        let thread = thread(py).map_err(|error| error.to_string())?;
+        // a stop sees the thread, or the thread sees the stop
+        self.inside().insert(thread);
+        let result = if self.is_stopped() { Err(STOPPED.to_owned()) } else { call() };
+        self.inside().remove(&thread);
+        if self.is_stopped() { Err(STOPPED.to_owned()) } else { result }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
+    }
+}
+
+/// Returns the number that Python gives to this thread.
+fn thread(py: Python<'_>) -> PyResult<u64> {
+    thread_local! {
+        static NUMBER: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+    }
+    if let Some(known) = NUMBER.get() {
+        return Ok(known);
+    }
+    let number = py.import("threading")?.call_method0("get_ident")?.extract()?;
+    NUMBER.set(Some(number));
+    Ok(number)
+}
+
+/// A policy that was made known.
+#[pyclass(module = "warpbound._native", frozen)]
+pub struct Definition(Arc<Shared>);
+
+#[pymethods]
+impl Definition {
+    /// Ends the runs that use this definition with an error at their next call of Python. Returns the
+    /// threads that are calling a method of a policy now.
+    fn stop(&self) -> Vec<u64> {
+        self.0.stopped.store(true, Ordering::SeqCst);
+        self.0.inside().iter().copied().collect()
+    }
+}
+
 /// Makes a policy known by a name; `called:NAME` selects it. `make` is called for each sub-core of
-/// each SM and returns an object with the method `choose(view)`.
+/// each SM and returns an object with the method `choose(view)`. Commands that are running keep the
+/// definition that they began with.
 #[pyfunction]
-pub fn define_policy(name: String, make: Py<PyAny>) {
+pub fn define_policy(name: String, make: Py<PyAny>) -> Definition {
     let shown = name.clone();
+    let shared = Arc::new(Shared::default());
+    let definition = Definition(shared.clone());
     let make = move || -> Box<dyn Policy + Send> {
-        let (object, failed) = match Python::attach(|py| made(py, &make)) {
+        let made = Python::attach(|py| shared.during(py, || made(py, &make)));
+        let (object, failed) = match made {
             Ok(object) => (Some(object), None),
             Err(why) => (None, Some(why)),
         };
-        Box::new(PyPolicy { name: shown.clone(), object, failed, unused: 0, waits: false })
+        let (name, shared) = (shown.clone(), shared.clone());
+        Box::new(PyPolicy { name, shared, object, failed, unused: 0, waits: false })
     };
     policy::define_policy(name, Arc::new(make));
+    definition
 }
 
 fn made(py: Python<'_>, make: &Py<PyAny>) -> Result<Py<PyAny>, String> {
@@ -76,6 +143,7 @@ fn shown(py: Python<'_>, what: &str, error: &PyErr) -> String {
 /// A policy on one sub-core.
 struct PyPolicy {
     name: String,
+    shared: Arc<Shared>,
     /// `None` if it could not be made.
     object: Option<Py<PyAny>>,
     /// What went wrong where no error can be returned.
@@ -95,13 +163,17 @@ impl PyPolicy {
         arguments: impl FnOnce() -> PyResult<Bound<'py, pyo3::types::PyTuple>>,
     ) {
         let Some(object) = self.object.as_ref().map(|object| object.bind(py)) else { return };
-        let has = object.hasattr(method).unwrap_or(false);
-        if !has || self.failed.is_some() {
+        if self.failed.is_some() {
             return;
         }
-        if let Err(error) = arguments().and_then(|arguments| object.call_method1(method, arguments)) {
-            self.failed = Some(shown(py, &format!("{method} failed"), &error));
-        }
+        let call = || {
+            if !object.hasattr(method).unwrap_or(false) {
+                return Ok(());
+            }
+            let called = arguments().and_then(|arguments| object.call_method1(method, arguments));
+            called.map(drop).map_err(|error| shown(py, &format!("{method} failed"), &error))
+        };
+        self.failed = self.shared.during(py, call).err();
     }
 
     fn chosen(&self, view: &policy::View) -> Result<Option<usize>, String> {
@@ -111,7 +183,8 @@ impl PyPolicy {
         let object = self.object.as_ref().ok_or("the policy could not be made")?;
         Python::attach(|py| {
             let call = || object.bind(py).call_method1("choose", (View::of(view),));
-            let chosen = call().map_err(|error| shown(py, "choose failed", &error))?;
+            let call = || call().map_err(|error| shown(py, "choose failed", &error));
+            let chosen = self.shared.during(py, call)?;
             if chosen.is_none() {
                 return Ok(None);
             }

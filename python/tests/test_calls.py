@@ -69,6 +69,27 @@ def test_ctrl_c_stops_a_policy_in_python() -> None:
     assert seconds < 6
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+@pytest.mark.parametrize("catches", [0, 140])
+def test_ctrl_c_stops_a_policy_that_does_not_return(catches: int) -> None:
+    # with 140 it takes longer than the run waits, so that Python waits when it ends
+    policy = f"""
+def spin():
+    while True: pass
+class P:
+    def choose(self, view):
+        for _ in range({catches}):
+            try:
+                spin()
+            except KeyboardInterrupt:
+                pass
+        spin()
+"""
+    code, printed, seconds = _interrupted(f"{policy}{BEGIN}wb.run('fig3', policy=P)")
+    assert "KeyboardInterrupt" in printed and code in (1, -signal.SIGINT), (code, printed)
+    assert (seconds > 5) == (catches == 140)
+
+
 def test_a_time_limit_stops_a_run() -> None:
     began = time.monotonic()
     with pytest.raises(wb.Interrupted, match="the time limit passed before the result was complete") as caught:

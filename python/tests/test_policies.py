@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any, Optional
 
 import pytest
@@ -184,3 +185,26 @@ def test_a_policy_runs_in_several_threads_at_once() -> None:
     for thread in threads:
         thread.join()
     assert found == [wb.run("saxpy", machine=MACHINE, policy="gto").makespan] * 4
+
+
+class Endless:
+    def choose(self, view: wb.View) -> Optional[int]:
+        while True:
+            pass
+
+
+class Slow(Gto):
+    def choose(self, view: wb.View) -> Optional[int]:
+        time.sleep(0.001)
+        return super().choose(view)
+
+
+@pytest.mark.parametrize("policy", [Endless, Slow])
+def test_a_time_limit_ends_a_policy(policy: Any) -> None:
+    began = time.monotonic()
+    with pytest.raises(wb.Interrupted) as caught:
+        wb.run("saxpy", machine=MACHINE, policy=policy, time_limit=0.2)
+    assert time.monotonic() - began < 3
+    assert "time limit" in str(caught.value)
+    # another run with the same policy is not stopped
+    assert same(wb.run("fig3", policy=Gto), wb.run("fig3", policy="gto"))

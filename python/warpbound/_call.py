@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import math
 import os
 import re
 import sys
@@ -16,6 +18,7 @@ from typing import Any, Union
 from . import _native
 from ._errors import Error, Interrupted, Problem, of_json, of_python, of_text, shown, without_folders
 from ._numbers import scalar
+from ._policies import Running
 
 Value = Union[None, bool, int, float, str, "os.PathLike[str]"]
 Option = Union[Value, Sequence[Value]]
@@ -79,7 +82,7 @@ def written(value: Any, place: str) -> str:
 
 def text(command: str, *arguments: str, **options: Option) -> str:
     """Runs a command and returns the text that it prints."""
-    code, out, err = _run([command, *words(options), "--", *arguments])
+    code, out, err, _ = _run([command, *words(options), "--", *arguments])
     if code in (0, 3):
         return without_folders(out)
     raise _failed(command, code, err)
@@ -90,7 +93,7 @@ def answer(command: str, *arguments: str, **options: Option) -> dict[str, Any]:
 
     Raises [`Error`] if the command has errors, even if some of its work succeeded.
     """
-    code, out, err = _run([command, "--format=json", *words(options), "--", *arguments])
+    code, out, err, stopped = _run([command, "--format=json", *words(options), "--", *arguments])
     try:
         found: dict[str, Any] = json.loads(out)
     except json.JSONDecodeError:
@@ -101,11 +104,12 @@ def answer(command: str, *arguments: str, **options: Option) -> dict[str, Any]:
             ) from None
         raise _failed(command, code, err) from None
     warn(err)
-    if found.get("errors"):
-        raise Error(of_json(found["errors"]), found)
-    stopped = found.get("stopped")
-    if stopped:
-        raise Interrupted([Problem("the time limit passed before the result was complete")], found)
+    errors = of_json(found.get("errors", []))
+    if found.get("stopped") or (stopped and errors):
+        limit = Problem("the time limit passed before the result was complete")
+        raise Interrupted([limit, *errors], found)
+    if errors:
+        raise Error(errors, found)
     if code not in (0, 3):
         # an output that could not be written, for example
         raise _failed(command, code, err, found)
@@ -132,31 +136,57 @@ def _outside() -> int:
     return level
 
 
-def _run(line: list[str]) -> tuple[int, str, str]:
+def _run(line: list[str]) -> tuple[int, str, str, bool]:
+    """Runs a command line. Returns its exit code, what it printed to stdout and stderr, and whether
+    its time limit passed."""
     for word in line:
         checked(word, line[0])
+    policies = Running()
     call = _native.Call(line)
+    _running.append((call, policies))
     bar: _Bar | None = None
     try:
-        if call.ends_within(_LOOK):
-            return call.answer()
         began = time.monotonic()
         while not call.ends_within(_LOOK):
+            if call.is_stopped():
+                policies.stop()
             if bar is None and _show_progress and time.monotonic() - began > _PATIENCE:
                 bar = _Bar()
             if bar is not None:
                 bar.show(*call.progress())
-        return call.answer()
+        stopped = call.is_stopped()
+        return *call.answer(), stopped
     except BaseException:
         # Ctrl-C, or an exception that another thread or a signal raises here
         call.stop()
-        deadline = time.monotonic() + _PATIENCE_OF_STOP
-        while time.monotonic() < deadline and not call.ends_within(_LOOK):
-            pass
+        _end(call, policies, _PATIENCE_OF_STOP)
         raise
     finally:
         if bar is not None:
             bar.close()
+        if call.ends_within(0):
+            _running.remove((call, policies))
+
+
+# the calls that have not ended, with the policies that they may call
+_running: list[tuple[_native.Call, Running]] = []
+
+
+def _end(call: _native.Call, policies: Running, patience: float) -> None:
+    """Waits for the end of a call that was stopped, at most for a number of seconds."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline and not call.ends_within(_LOOK):
+        # a method that was called meanwhile, or that caught the exception, is stopped again
+        policies.stop()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Waits for calls of policies, as Python waits for its own threads: it cannot end before them."""
+    for call, policies in list(_running):
+        if policies:
+            call.stop()
+            _end(call, policies, math.inf)
 
 
 def checked(word: Any, command: str = "") -> str:

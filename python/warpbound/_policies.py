@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -86,7 +87,25 @@ def name_of(policy: Any) -> str:
     while _known.get(known, policy) is not policy:
         number += 1
         known = f"{base}-{number}"
-    if known not in _known:
-        _known[known] = policy
-        _native.define_policy(known, policy)
+    _known.setdefault(known, policy)
     return f"called:{known}"
+
+
+class Running:
+    """The policies in Python that a running command may call."""
+
+    def __init__(self) -> None:
+        # definitions of its own, so that a stop of this command does not stop others
+        self._definitions = [_native.define_policy(name, policy) for name, policy in list(_known.items())]
+
+    def __bool__(self) -> bool:
+        return bool(self._definitions)
+
+    def stop(self) -> None:
+        """Ends the run at its next call of a policy, and a method of a policy that is called now.
+
+        A method that waits in a library, or that catches the exception, goes on.
+        """
+        for definition in self._definitions:
+            for thread in definition.stop():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))

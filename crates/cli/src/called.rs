@@ -73,6 +73,11 @@ impl Call {
         self.caller.stop.now(Stopped::Interrupt);
     }
 
+    /// Returns whether the command was requested to stop, or its time limit has passed.
+    pub fn is_stopped(&self) -> bool {
+        self.caller.stop.reason().is_some()
+    }
+
     /// Waits until the command has ended, at most for this time. Returns whether it has ended.
     pub fn ends_within(&self, time: Duration) -> bool {
         self.end.recv_timeout(time) == Err(RecvTimeoutError::Disconnected)

@@ -168,6 +168,10 @@ def _on_host(value: Any, name: str) -> Any:
             bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[detached.element_size()]
             if detached.is_contiguous():
                 return detached.view(bits).numpy()
+        # tensors of jax cannot be changed, so a copy serves, too
+        host = numpy.asarray(value) if hasattr(value, "__array__") else None
+        if host is not None and not host.flags.writeable:
+            return host
         raise Error.of(f"the memory of the tensor cannot be used: {error}", place=f"argument `{name}`") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -106,6 +105,11 @@ class Running:
 
         A method that waits in a library, or that catches the exception, goes on.
         """
+        if not self._definitions:
+            return
+        # it is not imported with the package, since few programs need it
+        import ctypes
+
         for definition in self._definitions:
             for thread in definition.stop():
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))

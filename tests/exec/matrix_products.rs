@@ -5,8 +5,10 @@
 //! for each shape; `wmma` loads and stores them itself, from every layout.
 
 use crate::exec_support;
+use crate::kernel_refs::tensor_sums;
 
 use exec_support::kernel;
+use tensor_sums::Term;
 
 /// An element type, by its name in PTX.
 type Ty = &'static str;
@@ -119,7 +121,15 @@ fn integer(ty: Ty, bits: u64) -> i64 {
     }
 }
 
-/// Returns `a b + c` as documented: one sum after the other, by ascending k.
+/// Returns `c` plus products as Hopper adds them.
+fn sum_of_products(a: Ty, b: Ty, c: f32, pairs: &[(u64, u64)]) -> f32 {
+    let least = |ty| if matches!(ty, "f16" | "e5m2" | "e4m3") { -14 } else { -126 };
+    let term = |ty, bits| Term::of(single(ty, bits), least(ty));
+    let products = pairs.iter().map(|&(x, y)| term(a, x).times(&term(b, y)));
+    tensor_sums::sum(products.chain([Term::of(c, -126)]))
+}
+
+/// Returns `a b + c` as documented.
 fn product(a: &Matrix, b: &Matrix, c: &Matrix, ty: Ty, saturate: bool) -> Matrix {
     let mut elements = Vec::new();
     for row in 0..a.rows {
@@ -137,11 +147,23 @@ fn product(a: &Matrix, b: &Matrix, c: &Matrix, ty: Ty, saturate: bool) -> Matrix
                     let add = |sum: f64, (x, y)| f64::from_bits(x).mul_add(f64::from_bits(y), sum);
                     pairs.fold(f64::from_bits(start), add).to_bits()
                 }
+                "f32" => {
+                    let pairs: Vec<_> = pairs.collect();
+                    let start = single(c.ty, start);
+                    let sum = if matches!(a.ty, "e4m3" | "e5m2") {
+                        let step = |zero, first: usize| {
+                            let of_step = pairs.chunks(4).flat_map(|four| four[first..first + 2].to_vec());
+                            sum_of_products(a.ty, b.ty, zero, &of_step.collect::<Vec<_>>())
+                        };
+                        start + step(step(0.0, 0), 2)
+                    } else {
+                        sum_of_products(a.ty, b.ty, start, &pairs)
+                    };
+                    u64::from(sum.to_bits())
+                }
                 _ => {
                     let add = |sum: f32, (x, y)| single(a.ty, x).mul_add(single(b.ty, y), sum);
-                    let sum = pairs.fold(single(c.ty, start), add);
-                    let bits = if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() };
-                    if ty == "f16" { nearest_half(sum) } else { u64::from(bits) }
+                    nearest_half(pairs.fold(single(c.ty, start), add))
                 }
             });
         }
@@ -496,10 +518,15 @@ fn uniform(instruction: &str, [a, b, c]: [u32; 3]) -> u32 {
 }
 
 #[test]
-fn sums_round_after_each_product_and_saturate_at_the_end() {
-    // 2^24 + 1 sixteen times: each sum rounds back to the even 2^24
+fn sums_are_cut_off_once_and_saturate_at_the_end() {
+    // 2^24 and sixteen times 1, in one step
     let half = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
-    assert_eq!(uniform(half, [0x3c00_3c00, 0x3c00_3c00, 0x4b80_0000]), 0x4b80_0000);
+    assert_eq!(uniform(half, [0x3c00_3c00, 0x3c00_3c00, 0x4b80_0000]), 0x4b80_0008);
+    // 2^26 and sixteen times 1: a term keeps units of 2; 2^25 and sixteen times 1.9990: units of 1
+    assert_eq!(uniform(half, [0x3c00_3c00, 0x3c00_3c00, 0x4c80_0000]), 0x4c80_0000);
+    assert_eq!(uniform(half, [0x3c00_3c00, 0x3fff_3fff, 0x4c00_0000]), 0x4c00_0004);
+    // -2^26 - 8 and sixteen times 4.5, of which 4 is left
+    assert_eq!(uniform(half, [0x4200_4200, 0x3e00_3e00, 0xcc80_0001]), 0xcc7f_fff2);
     // subnormal halves count: 16 times 2^-24 * 2^-24
     assert_eq!(f32::from_bits(uniform(half, [0x0001_0001, 0x0001_0001, 0])), 2f32.powi(-44));
     // infinity times zero

@@ -27,6 +27,8 @@ pub mod refs_physics;
 pub mod refs_signals;
 #[path = "refs_sorting.rs"]
 pub mod refs_sorting;
+#[path = "tensor_sums.rs"]
+pub mod tensor_sums;
 
 /// A scalar argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -371,12 +373,14 @@ fn half(bits: u16) -> f32 {
     if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
+/// Returns the values of a buffer of half-precision numbers.
+fn halves(buffer: &[u8]) -> Vec<f32> {
+    buffer.as_chunks().0.iter().map(|bytes| half(u16::from_le_bytes(*bytes))).collect()
+}
+
 fn hgemm(io: &mut RefIo) {
-    let halves = |buffer: &[u8]| -> Vec<f32> {
-        buffer.as_chunks().0.iter().map(|bytes| half(u16::from_le_bytes(*bytes))).collect()
-    };
-    let (a, b, mut c) = (halves(&io.buffers[0]), halves(&io.buffers[1]), io.f32s(2));
-    sgemm(&a, &b, &mut c, 32 * io.grid[1] as usize, 32 * io.grid[0] as usize, io.size(0));
+    let (a, b) = (halves(&io.buffers[0]), halves(&io.buffers[1]));
+    let c = tensor_sums::product(&a, &b, io.size(0), 32 * io.grid[0] as usize);
     io.put_f32s(2, &c);
 }
 

@@ -22,7 +22,9 @@ pub struct Shipped {
 }
 
 pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    // the benches, a package of their own, use this file, too
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().find(|folder| folder.join("Cargo.lock").exists()).unwrap_or(package).to_owned()
 }
 
 pub fn source(path: &Path) -> SourceText {

@@ -56,10 +56,12 @@ fn multiply(warp: &mut Warp, product: &Product, enabled: LaneMask) {
             let mut sums = gather(warp, c, single_of(c.fragment.ty));
             let (a, b) =
                 (gather(warp, a, single_of(a.fragment.ty)), gather(warp, b, single_of(b.fragment.ty)));
-            matrix::singles(shape, &a, &b, &mut sums);
-            match d.ty {
-                MatrixTy::F16 => scatter(warp, product, &sums, enabled, matrix::to_half),
-                _ => scatter(warp, product, &sums, enabled, |sum| u64::from(single::bits_of::<false>(sum))),
+            if d.ty == MatrixTy::F16 {
+                matrix::singles(shape, &a, &b, &mut sums);
+                scatter(warp, product, &sums, enabled, matrix::to_half);
+            } else {
+                sum_in_steps(shape, product.a.fragment.ty, &a, &b, &mut sums);
+                scatter(warp, product, &sums, enabled, |sum| u64::from(single::bits_of::<false>(sum)));
             }
         }
         MatrixTy::F64 => {
@@ -80,6 +82,42 @@ fn multiply(warp: &mut Warp, product: &Product, enabled: LaneMask) {
         }
     }
 }
+
+/// Adds a product to sums in single precision, in the steps of [`Product`].
+fn sum_in_steps([n, k]: [usize; 2], ty: MatrixTy, a: &[f32], b: &[f32], sums: &mut [f32]) {
+    match ty {
+        MatrixTy::E4m3 | MatrixTy::E5m2 => {
+            let mut products = vec![0.0; sums.len()];
+            for step in [0, 2] {
+                let has = |k: usize| k & 2 == step;
+                let a: Vec<f32> = a
+                    .chunks_exact(k)
+                    .flat_map(|row| row.iter().zip(0..).filter(|&(_, k)| has(k)))
+                    .map(|(&x, _)| x)
+                    .collect();
+                let b: Vec<f32> = b
+                    .chunks_exact(n)
+                    .zip(0..)
+                    .filter(|&(_, k)| has(k))
+                    .flat_map(|(row, _)| row)
+                    .copied()
+                    .collect();
+                matrix::sums_of_products([n, k / 2], LEAST_OF_F16, &a, &b, &mut products);
+            }
+            for (sum, product) in sums.iter_mut().zip(products) {
+                *sum += product;
+            }
+        }
+        MatrixTy::F16 => matrix::sums_of_products([n, k], LEAST_OF_F16, a, b, sums),
+        _ => matrix::sums_of_products([n, k], LEAST, a, b, sums),
+    }
+}
+
+/// The exponent of the least normal half.
+const LEAST_OF_F16: i32 = -14;
+
+/// The exponent of the least normal number with the exponents of single precision.
+const LEAST: i32 = -126;
 
 /// Returns the function that converts bits of a type to single precision.
 fn single_of(ty: MatrixTy) -> fn(u64) -> f32 {

@@ -18,6 +18,85 @@ pub(crate) fn singles([n, k]: [usize; 2], a: &[f32], b: &[f32], c: &mut [f32]) {
     }
 }
 
+/// The bits behind the point that a term of a sum of products keeps, on Hopper.
+const KEPT_BITS: i32 = 25;
+
+/// Adds a product as tensor cores do: all terms of an element are added in one step. Factors have at
+/// most 11 significant bits, and there are at most 16 products per element.
+///
+/// Each term is cut off, toward zero, [`KEPT_BITS`] behind the point of the term with the largest
+/// exponent, where the exponent of a product is the sum of those of its factors, and subnormal factors
+/// have the exponent `least` of the least normal one. The sum is exact, and is cut off to a single.
+pub(crate) fn sums_of_products([n, k]: [usize; 2], least: i32, a: &[f32], b: &[f32], c: &mut [f32]) {
+    debug_assert!(k <= 16);
+    let of_a: Vec<i32> = a.iter().map(|&x| exponent(x, least)).collect();
+    let of_b: Vec<i32> = b.iter().map(|&x| exponent(x, least)).collect();
+    let mut highest = vec![0; n];
+    let mut scale = vec![0.0; n];
+    let mut sums = vec![0i64; n];
+    for ((a, of_a), c) in a.chunks_exact(k).zip(of_a.chunks_exact(k)).zip(c.chunks_exact_mut(n)) {
+        for (highest, &c) in highest.iter_mut().zip(&*c) {
+            *highest = exponent(c, -126);
+        }
+        for (&of_a, of_b) in of_a.iter().zip(of_b.chunks_exact(n)) {
+            for (highest, &of_b) in highest.iter_mut().zip(of_b) {
+                *highest = (*highest).max(of_a + of_b);
+            }
+        }
+        for ((scale, sum), (&highest, &c)) in scale.iter_mut().zip(&mut sums).zip(highest.iter().zip(&*c)) {
+            *scale = power_of_two(KEPT_BITS - highest.max(LOWEST));
+            *sum = i64::from((f64::from(c) * *scale) as i32);
+        }
+        for (&a, b) in a.iter().zip(b.chunks_exact(n)) {
+            let a = f64::from(a);
+            for ((sum, &b), &scale) in sums.iter_mut().zip(b).zip(&scale) {
+                // a product is less than four units of its exponent, so that it fits
+                *sum += i64::from((a * f64::from(b) * scale) as i32);
+            }
+        }
+        for ((c, &sum), (&highest, column)) in c.iter_mut().zip(&sums).zip(highest.iter().zip(0..)) {
+            *c = if highest < INFINITE {
+                cut_off(sum as f64 * power_of_two(highest.max(LOWEST) - KEPT_BITS))
+            } else {
+                let factors = a.iter().zip(b.iter().skip(column).step_by(n));
+                factors.fold(*c, |sum, (&a, &b)| fma::<false>(a, b, sum))
+            };
+        }
+    }
+}
+
+/// The exponent that stands for infinity and NaN; no sum of a finite one and of two others reaches it.
+const INFINITE: i32 = 1 << 20;
+
+/// The lowest exponent of a sum: that of the product of two least singles.
+const LOWEST: i32 = -300;
+
+/// Returns the exponent of the highest bit, or `least` if it is less. Zero has one that no other term is
+/// aligned to.
+fn exponent(x: f32, least: i32) -> i32 {
+    match x.to_bits() >> 23 & 0xff {
+        0 if x == 0.0 => -INFINITE,
+        // infinity times zero is found, too
+        0xff => 4 * INFINITE,
+        biased => (biased as i32 - 127).max(least),
+    }
+}
+
+/// Returns a power of two that is a normal number of double precision.
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// Rounds to a single toward zero. What is beyond all singles becomes infinity.
+fn cut_off(x: f64) -> f32 {
+    let nearest = x as f32;
+    if f64::from(nearest).abs() > x.abs() && x.abs() < 128f64.exp2() {
+        f32::from_bits(nearest.to_bits() - 1)
+    } else {
+        nearest
+    }
+}
+
 /// Adds a product in double precision.
 pub(crate) fn doubles([n, k]: [usize; 2], a: &[f64], b: &[f64], c: &mut [f64]) {
     add_products([n, k], a, b, c, f64::mul_add);

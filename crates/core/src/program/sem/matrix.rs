@@ -160,14 +160,23 @@ pub struct RegisterFragment {
 ///
 /// Integers: the sum is exact; it wraps at 32 bits, or is clamped to them if `saturate`.
 ///
-/// Floating point: the sum begins with the element of `c`; the exact products are added in
-/// ascending order of k. Each addition is rounded once, to nearest with ties to even, to single
-/// precision. (For f64 it is rounded to double precision, which is a chain of fused multiply-adds,
-/// as in the ISA.) Subnormal numbers are not flushed. An f16 result is the final sum rounded once
-/// more. NaN results are canonical. PTX leaves order and rounding open, and hardware differs by
-/// generation: it adds the products of several k at once, with a few more bits than single
-/// precision, and truncates (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of
-/// NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021).
+/// PTX leaves the order and rounding of floating-point sums open, and hardware differs by generation.
+/// Products of f16, bf16 and tf32 with sums in single precision are those of Hopper, as measured on an
+/// H100 (`docs/hardware.md`). The element of `c` and all exact products are added in one step: each
+/// term is aligned to the largest exponent among them and cut off, toward zero, 25 bits behind the
+/// point; their exact sum is cut off to single precision. The exponent of a product is the sum of those
+/// of its factors. A sum beyond single precision is infinite. Hopper's machine code converts e4m3 and
+/// e5m2 to f16, adds the products of the first two of every four values of k to zero, then those of the
+/// others to the result, and adds that to `c`, rounded to nearest.
+///
+/// Two kinds were not measured. A sum for an f16 result begins with the element of `c`; the products
+/// are added in ascending order of k, each addition is rounded once, to nearest with ties to even, to
+/// single precision, and the last sum once more. For f64 it is the same in double precision: a chain
+/// of fused multiply-adds, as in the ISA.
+///
+/// Subnormal numbers are not flushed, and NaN results are canonical. On other generations see M. Fasi,
+/// N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ Computer
+/// Science 7:e330, 2021.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
     /// The left factor.

@@ -1,7 +1,7 @@
 //! The machine code front end, which translates cubins to a
 //! [`warpbound_core::program::KernelCode`].
 //!
-//! `table` reads the encoding of a GPU generation (`isa/pascal.ron`) and decodes instruction words;
+//! `table` reads the encodings of GPU generations (`isa/pascal.ron`, `isa/turing.ron`) and decodes instruction words;
 //! `control` reads code; `text` prints instructions; `cubin` reads files; `lower` translates
 //! instructions to semantics and op classes. What differs between generations is in their tables;
 //! `lower` has a function for each name of semantics that a table may use.
@@ -15,7 +15,7 @@ mod table;
 mod text;
 
 pub use control::{instruction_at, word_at};
-pub use cubin::Kernel;
+pub use cubin::{Kernel, encoding_of};
 pub use lower::{Built, Line, Problem};
 pub use table::{
     Abi, Axis, Bank, Banks, ControlFormat, ControlPlace, Decoded, Encoding, LaunchValue, Meaning, Op,

@@ -62,8 +62,13 @@ fn write_operand(
                 format!("{}{}", registers.general.name(register), if marked { ".reuse" } else { "" });
             let size = if wide && operand.sized { ".64" } else { "" };
             let _ = write!(first, "{size}{}", operand.part);
-            let shown = register != Register::Fixed || offset == 0 || descriptor.is_some();
-            let first = Some(first).filter(|_| shown && (uniform.is_none() || register != Register::Fixed));
+            // beside a register of the warp, one that is zero is printed only if it is scaled
+            let shown = match (register, uniform) {
+                (Register::Number(_), _) => true,
+                (Register::Fixed, Some(_)) => !operand.part.is_empty(),
+                (Register::Fixed, None) => offset == 0 || descriptor.is_some(),
+            };
+            let first = Some(first).filter(|_| shown);
             sum(out, &[first, uniform.and_then(name)], offset);
         }
         Value::IndexedConstant { bank, register, offset } => {
@@ -85,7 +90,12 @@ fn write_operand(
     let part = if matches!(operand.value, Value::Address { .. }) { "" } else { operand.part };
     let reuse = if marked && matches!(operand.value, Value::Register(_)) { ".reuse" } else { "" };
     let (early, late) = if operand.part_last { (reuse, "") } else { ("", reuse) };
-    let _ = write!(out, "{}{early}{part}{half}{bar}{cc}{late}", if number { behind } else { "" });
+    let behind = if number { behind } else { "" };
+    let _ = if operand.part_last {
+        write!(out, "{behind}{bar}{early}{part}{half}{cc}{late}")
+    } else {
+        write!(out, "{behind}{early}{part}{half}{bar}{cc}{late}")
+    };
 }
 
 /// Writes a value that is neither a target nor an address.
@@ -111,7 +121,11 @@ fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
         Value::Small(number) => {
             let _ = write!(out, "{number:#x}");
         }
-        Value::Single(bits) => out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0, true)),
+        Value::Single(bits) => {
+            // where numbers are shortened, NaN is always printed as a quiet one
+            let quiet = bits >> 22 & 1 != 0 || registers.uniform.is_none();
+            out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0, quiet));
+        }
         Value::Double(bits) => {
             out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0, bits >> 51 & 1 != 0));
         }
@@ -124,6 +138,7 @@ fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
                 (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
             let _ = write!(out, "{{{}}}", all.join(","));
         }
+        Value::Half(0x8000) => out.push_str("-0.0"),
         Value::Half(bits) => {
             let value = half(bits);
             out.push_str(&decimal(value, bits >> 15 != 0, bits >> 9 & 1 != 0));
@@ -148,6 +163,13 @@ fn signs(operand: &Operand) -> (String, &'static str) {
         (false, false, false) => "",
     };
     (before, behind)
+}
+
+/// Returns the text of the offset of a target.
+pub fn place(target: i64) -> String {
+    let mut out = String::new();
+    hex(&mut out, target);
+    out
 }
 
 fn hex(out: &mut String, number: i64) {

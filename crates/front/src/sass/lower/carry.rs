@@ -232,16 +232,26 @@ fn sum_of_pairs(cx: &mut Cx, d: &Decoded) -> Res<()> {
 
 /// Lowers the sum of two pairs of registers with carries.
 fn pair_with_carry(cx: &mut Cx, d: &Decoded, a: &Operand, b: &Operand) -> Res<()> {
-    if a.neg || a.inv || b.neg {
+    // a negated source is the inverted one plus one
+    let ones = u8::from(a.neg) + u8::from(b.neg);
+    if ones > 1 || ones > 0 && d.operand("x").is_some() {
         return refuse(format!("{} with a carry of negated sources", d.op.name), "");
     }
-    let (first, mut second) = (cx.pair(a)?, cx.pair(b)?);
-    if b.inv {
-        let dst = cx.wide();
-        cx.int(IntOp::Not, U64, dst, &[second]);
-        second = Src::Reg(dst);
+    let mut sources = [cx.pair(a)?, cx.pair(b)?];
+    for (source, operand) in sources.iter_mut().zip([a, b]) {
+        if operand.inv || operand.neg {
+            let dst = cx.wide();
+            cx.int(IntOp::Not, U64, dst, &[*source]);
+            *source = Src::Reg(dst);
+        }
     }
+    let [first, second] = sources;
     let read = match d.operand("x") {
+        None if ones > 0 => {
+            let reg = cx.pred();
+            cx.set_pred(reg, PredSrc::Const(true));
+            Some(reg)
+        }
         None => None,
         Some(_) => {
             let (from, reg) = (cx.pred_src(d, "x"), cx.pred());
@@ -330,14 +340,14 @@ fn upper_product(cx: &mut Cx, d: &Decoded) -> Res<()> {
 /// Lowers the sum of b and the upper word of c:a after a shift. Without c, the word is extended by
 /// its sign.
 fn upper_scaled(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    if d.operand("a").is_some_and(|a| a.inv || a.neg && d.operand("c").is_some()) {
+        return refuse(format!("{} of a negated pair", d.op.name), "");
+    }
     let a = negated(cx, d, "a")?;
     let shift = cx.source(d, "shift")?;
     let whole = match d.operand("c") {
         None => widened(cx, a, S32),
         Some(c) => {
-            if d.operand("a").is_some_and(|a| a.neg) {
-                return refuse(format!("{} of a negated pair", d.op.name), "");
-            }
             let c = cx.raw(c)?;
             let dst = cx.wide();
             cx.push(Sem::Pack { dst, parts: vec![a, c], bits: 32 });

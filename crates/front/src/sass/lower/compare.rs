@@ -108,8 +108,8 @@ fn set_predicates(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
     Ok(())
 }
 
-/// Lowers the comparison of the upper words of 64-bit integers. The predicate x is the result of the
-/// same comparison of the lower words, which decides if the upper ones are equal.
+/// Lowers the comparison of the upper words of 64-bit integers. The predicate x is the result of
+/// the same comparison of the lower words, which decides if the upper ones are equal.
 fn upper_predicates(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let question = question(cx, d, Sources::Int, |cx| Ok((cx.source(d, "a")?, cx.source(d, "b")?)))?;
     let lower = cx.pred_src(d, "x");
@@ -154,8 +154,8 @@ fn pair_predicates(cx: &mut Cx, d: &Decoded) -> Res<()> {
     Ok(())
 }
 
-/// Lowers the decision which of two doubles is the smaller or the larger one: the first predicate says
-/// that it is the first source, the second one that both are NaN.
+/// Lowers the decision which of two doubles is the smaller or the larger one: the first predicate
+/// says that it is the first source, the second one that both are NaN.
 fn choice(cx: &mut Cx, d: &Decoded) -> Res<()> {
     if cx.pred_src(d, "c") != PredSrc::Const(true) {
         return refuse(format!("DSETP{} with a predicate", d.modifier("cmp")), "");

@@ -159,8 +159,8 @@ fn special(cx: &mut Cx, d: &Decoded, turns: bool) -> Res<()> {
     Ok(())
 }
 
-/// Returns an angle that is given in turns, in radians. It is multiplied in double precision, so that
-/// the result is rounded once.
+/// Returns an angle that is given in turns, in radians. It is multiplied in double precision, so
+/// that the result is rounded once.
 fn radians(cx: &mut Cx, turns: Src) -> Src {
     let (single, double) = (ValueTy::Float(FloatTy::F32), ValueTy::Float(FloatTy::F64));
     let (wide, product, dst) = (cx.wide(), cx.wide(), cx.narrow());

@@ -44,8 +44,8 @@ fn widened(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     Ok(Role::PLAIN)
 }
 
-/// Returns two numbers with their signs: a register, of which one half may stand for both numbers, or
-/// two numbers in the instruction.
+/// Returns two numbers with their signs: a register, of which one half may stand for both numbers,
+/// or two numbers in the instruction.
 fn source(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Src> {
     let Some(operand) = d.operand(name) else {
         return refuse(format!("{} without operand {name}", d.op.name), "");

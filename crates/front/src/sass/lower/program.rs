@@ -5,7 +5,7 @@ use super::{Cx, Problem};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
 use crate::sass::table::{Decoded, Encoding, Meaning, Op, Refused, Timing, Value, Word, meaning};
-use crate::sass::text::text;
+use crate::sass::text::{place, text};
 use warpbound_core::base::{OpClass, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
@@ -151,7 +151,7 @@ impl Lowering<'_> {
     fn decoded(&mut self, cx: &mut Cx, coding: &Coding, d: &Decoded, line: u32) -> String {
         let &Coding { byte, word, .. } = coding;
         let next = byte + self.encoding.word_bytes;
-        let shown = text(d, next, coding.control.reuse, |target| format!("{target:#x}"));
+        let shown = text(d, next, coding.control.reuse, place);
         self.problems.extend(Problem::unresolved(self.kernel, byte, word, &shown));
         let role = cx.instruction(d, next as i64).unwrap_or_else(|(message, hint)| {
             cx.parts.clear();
@@ -197,9 +197,10 @@ impl Lowering<'_> {
         Built { program, problems, listing: self.listing }
     }
 
-    /// Sets the points at which the lanes rejoin after divergent branches. Barriers of convergence name
-    /// such points only where a compiler wants lanes to wait; elsewhere the threads of a warp run
-    /// independently of each other. On the stack, they rejoin at the post-dominator of a branch.
+    /// Sets the points at which the lanes rejoin after divergent branches. Barriers of convergence
+    /// name such points only where a compiler wants lanes to wait; elsewhere the threads of a warp
+    /// run independently of each other. On the stack, they rejoin at the post-dominator of a
+    /// branch.
     fn reconverge(&mut self) {
         let flow: Vec<Successors> = self.instrs.iter().map(Successors::of).collect();
         let cfg = Cfg::new(Pc::new(0), &flow);

@@ -5,7 +5,9 @@ use serde::Deserialize;
 use super::source::Sources;
 use super::syntax::Syntax;
 use super::text;
-use super::{Field, Form, Kind, Meaning, Mistake, Modifier, Op, OperandSpec, Part, Source, Timing, Word};
+use super::{
+    Condition, Field, Form, Kind, Meaning, Mistake, Modifier, Op, OperandSpec, Part, Source, Timing, Word,
+};
 use warpbound_core::isa::Space;
 
 #[derive(Clone, Deserialize)]
@@ -29,9 +31,9 @@ pub(super) struct OpSpec {
     /// The values of fields that the instruction fixes, such as `87+4=15`.
     #[serde(default)]
     fixed: Option<String>,
-    /// A field that holds a power of two in all words of the entry.
+    /// Conditions on the values of fields, one of which holds in all words of the entry.
     #[serde(default)]
-    power: Option<String>,
+    when: Option<String>,
     /// The first architecture that has the instruction, if not all do.
     #[serde(default)]
     since: Option<u32>,
@@ -52,12 +54,19 @@ fn yes() -> bool {
 }
 
 impl OpSpec {
+    /// Leaves out the forms with one of these sources.
+    pub(super) fn leave_out(&mut self, letters: &[String]) {
+        let left = |form: &&str| !letters.iter().any(|letter| form.split_whitespace().next() == Some(letter));
+        let forms: Vec<&str> = self.forms.split(';').filter(left).collect();
+        self.forms = forms.join(";");
+    }
+
     /// Returns whether all of these architectures have the instruction.
     pub(super) fn is_of(&self, targets: &[u32]) -> bool {
         let within = |target: &u32| {
             self.since.is_none_or(|since| since <= *target) && self.until.is_none_or(|until| *target <= until)
         };
-        targets.iter().all(within)
+        targets.iter().all(within) && !self.forms.is_empty()
     }
 }
 
@@ -87,8 +96,7 @@ pub(super) fn instruction(spec: OpSpec, layout: &Layout) -> Result<Op, Mistake> 
         let hint = format!("these bits are in both: {:#x}", set & clear);
         return Err(Mistake::new("clear", "a bit is both in `set` and in `clear`", hint));
     }
-    let power = spec.power.as_deref().map(|at| layout.syntax.field(at, 1)).transpose();
-    let power = power.map_err(|(message, hint)| Mistake::new("power", message, hint))?;
+    let when = conditions(spec.when.as_deref(), layout)?;
     // Modifiers may use bits that the entry fixes, but not those that the forms fix.
     let own: Vec<Word> = forms.iter().map(|form| form.mask & !form.b.mask()).collect();
     let completed = |form: Form| Form { bits: form.bits | set, mask: form.mask | set | clear, ..form };
@@ -101,7 +109,7 @@ pub(super) fn instruction(spec: OpSpec, layout: &Layout) -> Result<Op, Mistake> 
         reuse: spec.reuse.unwrap_or(spec.timing == Timing::Fixed),
         guarded: spec.guarded,
         uniform: spec.uniform,
-        power,
+        when,
         forms: forms.into_iter().map(completed).collect(),
         mnemonic,
         operands,
@@ -152,6 +160,23 @@ fn bits(field: &'static str, text: Option<&str>, layout: &Layout) -> Result<Word
         return Err(Mistake::new(field, format!("`{text}` lies beyond the word"), hint));
     }
     Ok(word)
+}
+
+/// Parses conditions such as `24+8=255 32+32=power`.
+fn conditions(text: Option<&str>, layout: &Layout) -> Result<Vec<Condition>, Mistake> {
+    let each = text.unwrap_or_default().split_whitespace().map(|item| {
+        let wrong = |message: String| {
+            Mistake::new("when", message, "a field and its value, such as \"24+8=255\" or \"32+32=power\"")
+        };
+        let (at, value) = item.split_once('=').ok_or_else(|| wrong(format!("`{item}` has no value")))?;
+        let field = layout.syntax.field(at, 1).map_err(|(message, _)| wrong(message))?;
+        let value = match value {
+            "power" => None,
+            number => Some(number.parse().map_err(|_| wrong(format!("`{number}` is no number")))?),
+        };
+        Ok(Condition { field, value })
+    });
+    each.collect()
 }
 
 /// Parses the values of fixed fields, such as `87+4=15 72=1`; returns the bits that are ones and

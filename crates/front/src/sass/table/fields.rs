@@ -22,7 +22,7 @@ impl Encoding {
         self.by_top[top as usize].iter().filter_map(move |&(op, form)| {
             let op = &self.ops[op as usize];
             let found = &op.forms[form as usize];
-            let fits = op.power.as_ref().is_none_or(|field| field.get(word).is_power_of_two());
+            let fits = op.when.is_empty() || op.when.iter().any(|condition| condition.holds(word));
             (word & found.mask == found.bits && fits).then_some(Found { op, form: form as usize })
         })
     }
@@ -103,6 +103,7 @@ impl Encoding {
             // of an operand that may be a register or a number, only the number can be hidden
             hidden: spec.silent
                 || spec.hide == Some(place)
+                    && !bit(spec.not)
                     && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
             described: spec.described,
             sized: spec.sized,

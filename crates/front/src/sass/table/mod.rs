@@ -99,12 +99,27 @@ pub struct Op {
     pub guarded: bool,
     /// Whether its guard is a predicate that the threads of a warp share.
     pub uniform: bool,
-    /// A field that holds a power of two in all of its words.
-    power: Option<Field>,
+    /// The conditions one of which its words fulfil; none if there are none.
+    when: Vec<Condition>,
     forms: Vec<Form>,
     /// The text after the mnemonic: modifiers and literals.
     mnemonic: Vec<Part>,
     operands: Vec<OperandSpec>,
+}
+
+/// A condition on the value of a field.
+#[derive(Debug)]
+struct Condition {
+    field: Field,
+    /// The value; `None` is any power of two.
+    value: Option<u64>,
+}
+
+impl Condition {
+    fn holds(&self, word: Word) -> bool {
+        let value = self.field.get(word);
+        self.value.map_or(value.is_power_of_two(), |wanted| wanted == value)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -260,8 +275,8 @@ impl Encoding {
 }
 
 impl OperandSpec {
-    /// Returns the bit of a sign in words of a form. A number that takes the place of a register has
-    /// no sign of its own.
+    /// Returns the bit of a sign in words of a form. A number that takes the place of a register
+    /// has no sign of its own.
     fn sign(&self, bit: Option<u32>, form: &Form) -> Option<u32> {
         bit.filter(|bit| self.kind != Kind::B || form.b.mask() >> bit & 1 == 0)
     }

@@ -49,6 +49,9 @@ struct VariantSpec {
     /// The banks of constants, if they differ.
     #[serde(default)]
     abi: Option<Abi>,
+    /// The letters of the sources that the operand B cannot have.
+    #[serde(default)]
+    without: Vec<String>,
 }
 
 /// The bits that identify an instruction.
@@ -148,11 +151,14 @@ impl EncodingSpec {
     fn variant(&self, index: usize) -> Self {
         let variant = self.variants[index].clone();
         let own = self.clone();
+        let mut instructions = own.instructions;
+        instructions.iter_mut().for_each(|spec| spec.leave_out(&variant.without));
         Self {
             name: variant.name,
             targets: variant.targets,
             registers: variant.registers.unwrap_or(own.registers),
             abi: variant.abi.unwrap_or(own.abi),
+            instructions,
             ..self.clone()
         }
     }

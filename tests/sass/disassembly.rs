@@ -97,7 +97,7 @@ fn f2f_rounds_and_takes_halves() {
 fn words_survive_decoding_and_encoding() {
     let encoding = encoding();
     let mut random = ChaCha8Rng::seed_from_u64(3);
-    let known: Vec<u128> = kernels_words(&encoding);
+    let known: Vec<u128> = kernels_words(encoding);
     let (mut decoded, mut refused) = (0, 0);
     for _ in 0..200_000 {
         let mut word = known[random.random_range(0..known.len())];

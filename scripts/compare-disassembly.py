@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Compares `warpbound inspect --disasm` with NVIDIA's disassembler, instruction by instruction.
 
-The script compares the machine code of all kernels. With --random N, it compares words that are
-made from this code by flipping bits, and from the forms of the table. With --digests, it writes
-tests/data/sass/disassembly.txt: for each file, a digest of the text of NVIDIA's disassembler, with
-which a test compares the text of warpbound. The disassembler is part of the Python package triton
-(3.4.0); NVDISASM names another one. warpbound is target/release/warpbound; WARPBOUND names another
-one.
+The script compares the machine code of all kernels, or that of the files that it is given. --arch
+names one architecture, such as sm_86, and leaves out the files for others. With --random N, it
+compares words that are made from the kernels' code for sm_61 by flipping bits, and from the forms of
+the table. With --digests, it writes the lines of tests/data/sass/disassembly.txt for the compared
+files: for each, a digest of the text of NVIDIA's disassembler, with which a test compares the text of
+warpbound. The disassembler is part of the Python package triton (3.4.0); NVDISASM names another one,
+such as that of the package nvidia-cuda-nvdisasm, whose version 13.5 knows sm_75 to sm_121 and nothing
+older. warpbound is target/release/warpbound; WARPBOUND names another one.
 """
 
 import argparse
+import collections
 import json
 import os
 import random
@@ -42,17 +45,24 @@ def sections(path):
             yield name[len(".text.") :], data[header[4] : header[4] + header[5]]
 
 
+def architecture(path):
+    """Returns the architecture of a cubin, such as 86 for sm_86."""
+    data = path.read_bytes()
+    (flags,) = struct.unpack_from("<I", data, 0x30)
+    return flags >> (8 if data[8] >= 8 else 0) & 0xFF
+
+
 def tidy(text):
     """Removes the blanks that the printer inserts, and the decoration of branch targets."""
     return re.sub(r"\s+", " ", text).replace(" ,", ",").strip().rstrip(";").strip()
 
 
-def theirs(code):
+def theirs(code, arch=61):
     """Returns the text of NVIDIA's disassembler by byte offset; it is empty if the disassembler refuses any word."""
     with tempfile.NamedTemporaryFile(suffix=".bin") as file:
         file.write(code)
         file.flush()
-        options = ["-b", "SM61", "-hex", "-novliw", "-ndf", file.name]
+        options = ["-b", f"SM{arch}", "-hex", "-novliw", "-ndf", file.name]
         out = subprocess.run([tool("nvdisasm"), *options], capture_output=True, text=True).stdout
     lines = (re.match(r"^\s+/\*([0-9a-f]+)\*/\s+(.*?)\s*/\* 0x[0-9a-f]{16} \*/", line) for line in out.splitlines())
     return {int(line[1], 16): tidy(line[2]) for line in lines if line}
@@ -62,7 +72,7 @@ def ours(path):
     """Returns the text of warpbound for a file, by kernel and byte offset."""
     out = subprocess.run([WARPBOUND, "inspect", str(path), "--disasm", "--format", "json"], capture_output=True, text=True)
     kernels = json.loads(out.stdout)["results"][0]["kernels"]
-    return {kernel["name"]: {line["byte"]: tidy(line["text"] or "?") for line in kernel["disassembly"]} for kernel in kernels}
+    return {kernel["kernel"]: {line["byte"]: tidy(line["text"] or "?") for line in kernel["disassembly"]} for kernel in kernels}
 
 
 def with_code(path, name, code):
@@ -83,33 +93,37 @@ def digest(lines):
     return value
 
 
-def compare_kernels(write):
-    total = differ = 0
-    digests = []
-    for path in sorted((ROOT / "kernels").glob("*/*.cubin")):
-        mine, lines = ours(path), []
+def compare_kernels(paths, write):
+    total, unknown, differ = collections.Counter(), collections.Counter(), collections.Counter()
+    known = [line.split() for line in DIGESTS.read_text().splitlines()] if DIGESTS.exists() else []
+    digests = {path: f"{path} {count} {value}\n" for path, count, value in known}
+    for path in paths:
+        mine, lines, arch = ours(path), [], architecture(path)
         for name, code in sections(path):
-            for byte, text in sorted(theirs(code).items()):
-                total += 1
+            for byte, text in sorted(theirs(code, arch).items()):
+                total[arch] += 1
                 lines.append(text)
                 if mine[name].get(byte) != text:
-                    differ += 1
+                    unknown[arch] += mine[name].get(byte) == "?"
+                    differ[arch] += mine[name].get(byte) != "?"
                     print(f"{path.name} {name}+{byte:#x}: theirs `{text}`, ours `{mine[name].get(byte)}`")
         # files with instructions that warpbound does not support have no digest
-        if "?" not in {text for kernel in mine.values() for text in kernel.values()}:
-            digests.append(f"{path.relative_to(ROOT)} {len(lines)} {digest(lines):016x}\n")
-    print(f"{total} instructions, {differ} differ")
+        if write and "?" not in {text for kernel in mine.values() for text in kernel.values()}:
+            name = str(path.resolve().relative_to(ROOT))
+            digests[name] = f"{name} {len(lines)} {digest(lines):016x}\n"
+    for arch in sorted(total):
+        print(f"sm_{arch}: {total[arch]} instructions, {unknown[arch]} unknown, {differ[arch]} differ")
     if write:
         DIGESTS.parent.mkdir(parents=True, exist_ok=True)
-        DIGESTS.write_text("".join(digests))
+        DIGESTS.write_text("".join(line for _, line in sorted(digests.items())))
 
 
 def compare_random(count, seed):
     """Disassembles each word separately, since NVIDIA's disassembler stops at the first word that it does not support."""
     random.seed(seed)
-    base = next(path for path in sorted((ROOT / "kernels").glob("*/*.cubin")) if "sgemm_naive" in path.name)
+    base = next(path for path in sorted((ROOT / "kernels").glob("*/*.sm_61.cubin")) if "sgemm_naive" in path.name)
     name, own = next(sections(base))
-    known = [struct.unpack_from("<Q", code, at)[0] for path in (ROOT / "kernels").glob("*/*.cubin") for _, code in sections(path) for at in range(0, len(code), 8) if at % 32]
+    known = [struct.unpack_from("<Q", code, at)[0] for path in (ROOT / "kernels").glob("*/*.sm_61.cubin") for _, code in sections(path) for at in range(0, len(code), 8) if at % 32]
     table = re.findall(r'forms: "([^"]+)"', (ROOT / "isa/pascal.ron").read_text())
     forms = [int(form.split()[1], 16) << 48 | 0x70000 for forms in table for form in forms.split(";")]
     words = []
@@ -143,11 +157,15 @@ def compare_random(count, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cubins", nargs="*", type=Path)
+    parser.add_argument("--arch", metavar="sm_NN")
     parser.add_argument("--random", type=int, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--digests", action="store_true")
     args = parser.parse_args()
-    compare_kernels(args.digests)
+    paths = args.cubins or sorted((ROOT / "kernels").glob("*/*.cubin"))
+    wanted = [path for path in paths if args.arch in (None, f"sm_{architecture(path)}")]
+    compare_kernels(wanted, args.digests)
     if args.random:
         compare_random(args.random, args.seed)
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Regenerates every kernels/NAME/NAME.sm_61.cubin from its NAME.ptx with NVIDIA's assembler.
+"""Regenerates the machine code of the kernels, kernels/NAME/NAME.sm_NN.cubin, from their PTX.
 
-The files are committed: building and testing need no assembler. The assembler is part of the Python
-package triton (3.4.0, which contains ptxas 12.8). The version is fixed, so that the result is the
-same on every machine. PTX for newer machines is left out. Arguments: names of kernels (default:
-all).
+The files are committed: building and testing need no assembler. The versions of NVIDIA's assembler
+are fixed, so that the result is the same on every machine. That for sm_61 is part of the Python
+package triton (3.4.0, which contains ptxas 12.8); all kernels have this code, except those whose PTX
+is for newer machines. That for later machines is part of the package nvidia-cuda-nvcc (13.5.37, whose
+ptxas no longer knows sm_61); some kernels have this code. PTXAS names an assembler. Arguments: the
+architecture (default: sm_61), then names of kernels (default: all that have such code).
 """
 
 import importlib.util
@@ -13,8 +15,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-VERSION = "V12.8.93"
-TARGET = "sm_61"
+VERSIONS = {"sm_61": "V12.8.93"}
+LATER_VERSION = "V13.5.37"
+FEW = ["reduction", "vecadd"]
+# the kernels that have code for an architecture other than sm_61
+SOME = {
+    "sm_75": FEW,
+    "sm_86": ["betts", "bitonic", "digits", "hgemm", "histogram", "layernorm", "sgemm_dbuf", "softmax", *FEW],
+    "sm_90": FEW,
+    "sm_120": FEW,
+}
 ROOT = Path(__file__).resolve().parent.parent
 # kernels whose PTX needs a newer machine
 NEWER = {"sgemm_dbuf", "hgemm", "wmma_gemm"}
@@ -32,17 +42,19 @@ def tool(name):
 
 
 def main():
+    target, *names = sys.argv[1:] or ["sm_61"]
     ptxas = tool("ptxas")
     version = subprocess.run([ptxas, "--version"], capture_output=True, text=True, check=True).stdout
-    if VERSION not in version:
-        sys.exit(f"compile-kernels-sass: this is not ptxas {VERSION}, and other versions give other code")
-    wanted = set(sys.argv[1:])
+    wanted = VERSIONS.get(target, LATER_VERSION)
+    if wanted not in version:
+        sys.exit(f"compile-kernels-sass: this is not ptxas {wanted}, and other versions give other code")
     for folder in sorted((ROOT / "kernels").iterdir()):
         ptx = folder / f"{folder.name}.ptx"
-        if not ptx.exists() or folder.name in NEWER or wanted and folder.name not in wanted:
+        known = folder.name in SOME[target] if target in SOME else folder.name not in NEWER
+        if not ptx.exists() or not known or names and folder.name not in names:
             continue
-        out = folder / f"{folder.name}.{TARGET}.cubin"
-        subprocess.run([ptxas, f"-arch={TARGET}", str(ptx), "-o", str(out)], check=True)
+        out = folder / f"{folder.name}.{target}.cubin"
+        subprocess.run([ptxas, f"-arch={target}", str(ptx), "-o", str(out)], check=True)
         print(out.relative_to(ROOT))
 
 

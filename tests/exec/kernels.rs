@@ -130,18 +130,27 @@ fn every_launch_leaves_the_results_of_its_reference() {
 /// machines, and textures.
 #[test]
 fn machine_code_leaves_the_results_of_its_reference() {
+    for (target, least) in [("sm_61", 80), ("sm_75", 8), ("sm_86", 30), ("sm_90", 8), ("sm_120", 8)] {
+        machine_code_of(target, least);
+    }
+}
+
+/// Checks the launches that have machine code for an architecture, of which there are at least as
+/// many as given.
+fn machine_code_of(target: &str, least: usize) {
+    let ending = format!("{target}.cubin");
     let has_cubin = |file: &&std::path::PathBuf| {
         let text = std::fs::read_to_string(file).unwrap();
         let module = text.split("module: \"").nth(1).and_then(|rest| rest.split(".ptx").next()).unwrap();
-        file.with_file_name(format!("{module}.sm_61.cubin")).exists() && module != "texture"
+        file.with_file_name(format!("{module}.{ending}")).exists() && module != "texture"
     };
     let all = launch_files();
     let files: Vec<_> = all.iter().filter(has_cubin).collect();
-    assert!(files.len() >= 80, "only {} launches with machine code", files.len());
+    assert!(files.len() >= least, "only {} launches with machine code for {target}", files.len());
     let wrong: Vec<String> = files
         .into_iter()
         .flat_map(|file| {
-            let wrong = check(file, "sm_61.cubin", 1).into_iter();
+            let wrong = check(file, &ending, 1).into_iter();
             wrong.map(move |what| format!("{}: {what}", file.display()))
         })
         .collect();

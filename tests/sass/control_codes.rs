@@ -90,7 +90,7 @@ fn control_codes_survive_reading_and_writing() {
         assert_eq!(encoding.control.write(&control), bits);
     }
     let bytes = std::fs::read(root().join("kernels/vecadd/vecadd.sm_61.cubin")).unwrap();
-    let module = Module::read("v", &bytes, &encoding).unwrap();
-    let listing = module.listing(&encoding);
+    let module = Module::read("v", &bytes, encoding).unwrap();
+    let listing = module.listing(encoding);
     assert!(listing.contains("  00d0  20:-:-:-:2  FADD R0, R2, R4\n"), "{listing}");
 }

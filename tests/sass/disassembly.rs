@@ -5,6 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use warpbound::sass::{Encoding, Module, Refused, instruction_at, text};
 
 use crate::shipped::{encoding, root};
+use warpbound::sass::encoding_of;
 
 /// Returns the FNV-1a hash, as computed by the script that wrote the digests.
 fn digest(text: &str) -> u64 {
@@ -16,17 +17,19 @@ fn digest(text: &str) -> u64 {
 /// (`scripts/compare-disassembly.py --digests`).
 #[test]
 fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
-    let encoding = encoding();
+    let encodings = warpbound::load::encodings().unwrap();
     let digests = std::fs::read_to_string(root().join("tests/data/sass/disassembly.txt")).unwrap();
     let (mut files, mut instructions) = (0, 0);
     for line in digests.lines() {
         let [path, count, expected] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        let module = Module::read(path, &std::fs::read(root().join(path)).unwrap(), &encoding).unwrap();
+        let bytes = std::fs::read(root().join(path)).unwrap();
+        let encoding = encoding_of(path, &bytes, encodings).unwrap();
+        let module = Module::read(path, &bytes, encoding).unwrap();
         // the listing has the kernels in the order of the file, too
         let lines: Vec<String> = module
             .kernels()
             .iter()
-            .flat_map(|kernel| module.build(kernel, &encoding).listing)
+            .flat_map(|kernel| module.build(kernel, encoding).listing)
             // the script omits the blanks after infinities
             .map(|line| line.text.unwrap_or_default().replace(" ,", ",").trim_end().to_owned())
             .collect();
@@ -94,7 +97,7 @@ fn f2f_rounds_and_takes_halves() {
 fn words_survive_decoding_and_encoding() {
     let encoding = encoding();
     let mut random = ChaCha8Rng::seed_from_u64(3);
-    let known: Vec<u128> = kernels_words(&encoding);
+    let known: Vec<u128> = kernels_words(encoding);
     let (mut decoded, mut refused) = (0, 0);
     for _ in 0..200_000 {
         let mut word = known[random.random_range(0..known.len())];

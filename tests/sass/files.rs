@@ -13,7 +13,7 @@ fn cubin(name: &str) -> Vec<u8> {
 
 #[test]
 fn kernels_parameters_and_limits_are_read() {
-    let module = Module::read("betts.cubin", &cubin("betts"), &encoding()).unwrap();
+    let module = Module::read("betts.cubin", &cubin("betts"), encoding()).unwrap();
     assert_eq!(module.target(), 61);
     let all = module.entries();
     assert!(all.contains(&"eigen_cluster") && all.len() == 6, "{all:?}");
@@ -31,8 +31,8 @@ fn kernels_parameters_and_limits_are_read() {
 #[test]
 fn constants_of_all_kernels_of_a_module_have_their_own_place() {
     let encoding = encoding();
-    let module = Module::read("betts.cubin", &cubin("betts"), &encoding).unwrap();
-    let memory = |entry: &str| module.program(entry, &encoding).unwrap().memory.constants;
+    let module = Module::read("betts.cubin", &cubin("betts"), encoding).unwrap();
+    let memory = |entry: &str| module.program(entry, encoding).unwrap().memory.constants;
     let (first, second) = (memory("eigen_cluster"), memory("eigen_single"));
     assert_eq!((&first.init, first.size), (&second.init, second.size));
     let of = |name: &str| &module.kernels().iter().find(|kernel| kernel.name == name).unwrap().constants;
@@ -47,7 +47,7 @@ fn damaged_files_give_a_message() {
     let encoding = encoding();
     let good = cubin("vecadd");
     let fails = |bytes: &[u8]| {
-        Module::read("x.cubin", bytes, &encoding).map(|_| ()).expect_err("no cubin").to_string()
+        Module::read("x.cubin", bytes, encoding).map(|_| ()).expect_err("no cubin").to_string()
     };
     assert!(fails(b"hello").contains("neither as an ELF file nor as a fat binary"));
     assert!(fails(&[]).contains("not a cubin"));
@@ -68,7 +68,7 @@ fn damaged_files_give_a_message() {
         assert!(fails(&other).contains(&format!("machine code of {name}")), "{}", fails(&other));
     }
     other[0x30..0x34].copy_from_slice(&0x0600_3d02_u32.to_le_bytes());
-    assert_eq!(Module::read("x.cubin", &other, &encoding).unwrap().target(), 61);
+    assert_eq!(Module::read("x.cubin", &other, encoding).unwrap().target(), 61);
 }
 
 /// Whatever the bytes are, nothing panics and nothing allocates memory without a limit.
@@ -91,12 +91,12 @@ fn mutated_files_are_survived() {
         if random.random_range(0..8) == 0 {
             bytes.truncate(random.random_range(0..bytes.len()));
         }
-        match Module::read("x.cubin", &bytes, &encoding) {
+        match Module::read("x.cubin", &bytes, encoding) {
             Ok(module) => {
                 read += 1;
-                module.listing(&encoding);
+                module.listing(encoding);
                 for kernel in module.kernels() {
-                    problems += module.build(kernel, &encoding).problems.len();
+                    problems += module.build(kernel, encoding).problems.len();
                 }
             }
             Err(_) => refused += 1,
@@ -133,9 +133,9 @@ fn fat_binaries_give_the_machine_code_that_fits() {
     let encoding = encoding();
     let cubin = cubin("vecadd");
     let file = fat(&[(1, 61, false, b"ptx"), (2, 86, false, b"other"), (2, 61, false, &cubin)]);
-    assert_eq!(Module::read("x.fatbin", &file, &encoding).unwrap().entries(), ["vecadd"]);
+    assert_eq!(Module::read("x.fatbin", &file, encoding).unwrap().entries(), ["vecadd"]);
     let fails = |file: &[u8]| {
-        Module::read("x.fatbin", file, &encoding).map(|_| ()).expect_err("nothing fits").to_string()
+        Module::read("x.fatbin", file, encoding).map(|_| ()).expect_err("nothing fits").to_string()
     };
     let message = fails(&fat(&[(1, 61, false, b"ptx"), (2, 86, false, b"other"), (2, 61, true, &cubin)]));
     for expected in ["PTX for sm_61", "sm_86", "sm_61, compressed", "-compress=false"] {
@@ -150,12 +150,12 @@ fn fat_binaries_give_the_machine_code_that_fits() {
 fn unknown_words_are_named_with_their_place() {
     let encoding = encoding();
     let mut bytes = cubin("vecadd");
-    let module = Module::read("x.cubin", &bytes, &encoding).unwrap();
+    let module = Module::read("x.cubin", &bytes, encoding).unwrap();
     let kernel = &module.kernels()[0];
     let at = kernel.at as usize + 0x10;
     bytes[at..at + 8].copy_from_slice(&0x5fff_ffff_ffff_ffff_u64.to_le_bytes());
-    let module = Module::read("x.cubin", &bytes, &encoding).unwrap();
-    let message = module.program("vecadd", &encoding).expect_err("an unknown word").to_string();
+    let module = Module::read("x.cubin", &bytes, encoding).unwrap();
+    let message = module.program("vecadd", encoding).expect_err("an unknown word").to_string();
     for expected in [
         "x.cubin",
         ".text.vecadd+0x10",
@@ -165,8 +165,8 @@ fn unknown_words_are_named_with_their_place() {
     ] {
         assert!(message.contains(expected), "{message}");
     }
-    let message = module.program("vecad", &encoding).map(|_| ()).unwrap_err().to_string();
+    let message = module.program("vecad", encoding).map(|_| ()).unwrap_err().to_string();
     assert!(message.contains("0x5fff"), "a part of a name is enough: {message}");
-    let message = module.program("other", &encoding).map(|_| ()).unwrap_err().to_string();
+    let message = module.program("other", encoding).map(|_| ()).unwrap_err().to_string();
     assert!(message.contains("there is no kernel `other`") && message.contains("vecadd"), "{message}");
 }

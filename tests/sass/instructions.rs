@@ -68,8 +68,8 @@ fn machine_code_runs_the_same_lane_by_lane() {
 fn timing_sees_the_registers_of_the_machine() {
     let encoding = encoding();
     let bytes = std::fs::read(root().join("kernels/imatmul_tiled/imatmul_tiled.sm_61.cubin")).unwrap();
-    let module = Module::read("x.cubin", &bytes, &encoding).unwrap();
-    let program = module.program("imatmul_tiled", &encoding).unwrap();
+    let module = Module::read("x.cubin", &bytes, encoding).unwrap();
+    let program = module.program("imatmul_tiled", encoding).unwrap();
     let name = |reg: &warpbound::base::RegId| program.regs[reg.index()].name.as_str();
     let mut loads = 0;
     for instr in program.instrs.iter().filter(|instr| !instr.folded) {
@@ -169,7 +169,7 @@ fn branches_through_tables_go_where_those_of_ptx_go() {
 fn a_trap_is_an_error_of_the_kernel() {
     let encoding = encoding();
     let bytes = std::fs::read(root().join("tests/data/sass/trap.sm_61.cubin")).unwrap();
-    let program = Module::read("trap.cubin", &bytes, &encoding).unwrap().program("t", &encoding).unwrap();
+    let program = Module::read("trap.cubin", &bytes, encoding).unwrap().program("t", encoding).unwrap();
     let text =
         "Launch(module: \"trap.cubin\", entry: \"t\", grid: (1, 1, 1), block: (64, 1, 1), args: [U64(0)])";
     let source = SourceText::new("t.ron", text);
@@ -227,7 +227,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
     let encoding = encoding();
     let folder = root().join("tests/data/sass");
     let bytes = std::fs::read(folder.join("values.sm_61.cubin")).unwrap();
-    let code = Module::read("values.cubin", &bytes, &encoding).unwrap();
+    let code = Module::read("values.cubin", &bytes, encoding).unwrap();
     let ptx = warpbound::ptx::Module::parse(&crate::shipped::source(&folder.join("values.ptx"))).unwrap();
     let isa = isa();
     let mut entries = code.entries();
@@ -261,7 +261,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
                 executor.buffer(3).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
             words
         };
-        let program = match code.program(entry, &encoding) {
+        let program = match code.program(entry, encoding) {
             Ok(program) => program,
             // where two carries are live at once, one is kept in a register meanwhile; the
             // instructions for this are refused by name
@@ -299,7 +299,7 @@ fn modifiers_that_no_kernel_has_compute_what_their_ptx_does() {
 fn modifiers_without_known_semantics_are_refused_by_name() {
     let encoding = encoding();
     let mut bytes = std::fs::read(root().join("kernels/vecadd/vecadd.sm_61.cubin")).unwrap();
-    let at = Module::read("x.cubin", &bytes, &encoding).unwrap().kernels()[0].at as usize + 0x10;
+    let at = Module::read("x.cubin", &bytes, encoding).unwrap().kernels()[0].at as usize + 0x10;
     for (word, expected) in [
         (0x5c14_0000_00c7_0a08_u64 | 3 << 48, "IADD.PO.SAT R8, R10, R12"),
         (0x5c20_8380_00c7_0a08, "IMNMX.U32 R8.CC, R10, R12, PT"),
@@ -313,8 +313,8 @@ fn modifiers_without_known_semantics_are_refused_by_name() {
         (0xe300_0000_0007_002f, "EXIT.KEEPREFCOUNT"),
     ] {
         bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
-        let module = Module::read("x.cubin", &bytes, &encoding).unwrap();
-        let message = match module.program("vecadd", &encoding) {
+        let module = Module::read("x.cubin", &bytes, encoding).unwrap();
+        let message = match module.program("vecadd", encoding) {
             Ok(_) => panic!("{expected} runs"),
             Err(problems) => problems.to_string(),
         };
@@ -327,13 +327,12 @@ fn modifiers_without_known_semantics_are_refused_by_name() {
 fn a_conditional_branch_respects_its_guard() {
     let encoding = encoding();
     let mut bytes = std::fs::read(root().join("kernels/vecadd/vecadd.sm_61.cubin")).unwrap();
-    let at = Module::read("x.cubin", &bytes, &encoding).unwrap().kernels()[0].at as usize + 0x10;
+    let at = Module::read("x.cubin", &bytes, encoding).unwrap().kernels()[0].at as usize + 0x10;
     // the guards PT, P0 and !PT
     for (guard, conjunctions) in [(0x7_u64, 0), (0x0, 1), (0xf, 1)] {
         let word = 0xe240_0000_0300_000d | guard << 16;
         bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
-        let program =
-            Module::read("x.cubin", &bytes, &encoding).unwrap().program("vecadd", &encoding).unwrap();
+        let program = Module::read("x.cubin", &bytes, encoding).unwrap().program("vecadd", encoding).unwrap();
         let line = program.instrs.iter().find(|instr| matches!(instr.sem, Sem::Branch { .. })).unwrap().line;
         let of_branch = program.instrs.iter().filter(|instr| instr.line == line);
         let found =

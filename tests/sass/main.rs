@@ -8,3 +8,4 @@ mod disassembly;
 mod files;
 mod instructions;
 mod tables;
+mod turing;

@@ -87,9 +87,15 @@ fn launches_that(is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the encoding of the machine code that is shipped with the kernels.
-pub fn encoding() -> sass::Encoding {
-    warpbound::load::encoding().unwrap_or_else(|error| panic!("{error}"))
+/// Returns the encoding of the machine code that is shipped with all kernels, that of Pascal.
+pub fn encoding() -> &'static sass::Encoding {
+    encoding_for(61)
+}
+
+/// Returns the encoding of an architecture.
+pub fn encoding_for(target: u32) -> &'static sass::Encoding {
+    let all = warpbound::load::encodings().unwrap_or_else(|error| panic!("{error}"));
+    all.iter().find(|encoding| encoding.targets.contains(&target)).unwrap()
 }
 
 /// Returns whether machine code of the kernel of a launch file is shipped and can be executed.

@@ -78,6 +78,7 @@ pub(super) fn close_region(
         Region::Sync => ("SYNC", "SSY"),
         Region::Break => ("BRK", "PBK"),
         Region::Continue => ("CONT", "PCNT"),
+        Region::Barrier(_) => ("BSYNC", "BSSY of its barrier"),
     };
     let message = format!("{end} of warp {}, lanes {enabled}, without {start}", warp.id);
     Err(fault::at(context.program, pc, message, "every lane has to execute the other instruction first"))

@@ -1,7 +1,5 @@
 //! Cubins and fat binaries.
 
-use std::sync::OnceLock;
-
 use warpbound::base::ProgressMonitor;
 use warpbound::sass::{Encoding, Module};
 
@@ -18,8 +16,7 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 fn encoding() -> &'static Encoding {
-    static ENCODING: OnceLock<Encoding> = OnceLock::new();
-    ENCODING.get_or_init(shipped::encoding)
+    shipped::encoding()
 }
 
 fn take(input: &[u8], monitor: &ProgressMonitor) -> Taken {

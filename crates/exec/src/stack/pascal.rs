@@ -12,6 +12,10 @@
 //! because otherwise they would continue after the inner region instead of after the loop. Both are
 //! plain pops in the cases that the paper shows.
 //!
+//! Later generations name regions by barriers of convergence. BSSY is an SSY. BSYNC is a BRK: its
+//! lanes leave all regions up to and including that of its barrier, because lanes may leave inner
+//! regions by BREAK, after which no BSYNC of these waits for them.
+//!
 //! PTX has no such instructions. The decoder's post-dominators replace them: an implicit SSY a
 //! precedes each branch with post-dominator a, and an implicit SYNC precedes a on every way to it.
 //! They take no issue slot. An SSY is omitted where the running region already ends at a: otherwise
@@ -46,7 +50,7 @@ impl SimtStack {
         let innermost = own.iter().rposition(|entry| holds(entry) && ends(entry));
         let lowest = match (region, innermost) {
             (Region::Sync, Some(at)) if at + 1 == own.len() => base + at,
-            (Region::Break | Region::Continue, Some(at)) => base + at,
+            (Region::Break | Region::Continue | Region::Barrier(_), Some(at)) => base + at,
             _ if lanes.is_empty() => self.entries.len(),
             _ => return false,
         };

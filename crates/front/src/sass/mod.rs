@@ -1,10 +1,10 @@
 //! The machine code front end, which translates cubins to a
 //! [`warpbound_core::program::KernelCode`].
 //!
-//! `table` reads the encoding of a GPU generation (`isa/pascal.ron`) and decodes instruction words;
-//! `control` reads code; `text` prints instructions; `cubin` reads files; `lower` translates
-//! instructions to semantics and op classes. What differs between generations is in their tables;
-//! `lower` has a function for each name of semantics that a table may use.
+//! `table` reads the encodings of GPU generations (`isa/pascal.ron`, `isa/turing.ron`) and decodes
+//! instruction words; `control` reads code; `text` prints instructions; `cubin` reads files;
+//! `lower` translates instructions to semantics and op classes. What differs between generations is
+//! in their tables; `lower` has a function for each name of semantics that a table may use.
 //!
 //! No input causes a panic, or takes more memory than the file and its variables.
 
@@ -15,7 +15,7 @@ mod table;
 mod text;
 
 pub use control::{instruction_at, word_at};
-pub use cubin::Kernel;
+pub use cubin::{Kernel, encoding_of};
 pub use lower::{Built, Line, Problem};
 pub use table::{
     Abi, Axis, Bank, Banks, ControlFormat, ControlPlace, Decoded, Encoding, LaunchValue, Meaning, Op,
@@ -101,7 +101,7 @@ impl Module {
                 let (byte, word, control) = instruction_at(encoding, &kernel.code, index);
                 let next = byte + encoding.word_bytes;
                 let shown = match encoding.decode(word) {
-                    Ok(decoded) => text(&decoded, next, control.reuse, |target| format!("{target:#x}")),
+                    Ok(decoded) => text(&decoded, next, control.reuse, text::place),
                     Err(_) => format!(".word {word:#x}"),
                 };
                 let _ = writeln!(out, "  {byte:04x}  {control}  {shown}");

@@ -9,7 +9,9 @@ use super::table::{Decoded, Operand, Register, RegisterFile, Registers, Value};
 pub fn text(decoded: &Decoded, next: usize, reuse: u8, label: impl Fn(i64) -> String) -> String {
     let mut out = String::new();
     if let Some((register, negated)) = decoded.guard {
-        let name = decoded.registers.predicate.name(register);
+        let registers = decoded.registers;
+        let shared = registers.uniform_predicate.as_ref().filter(|_| decoded.op.uniform);
+        let name = shared.unwrap_or(&registers.predicate).name(register);
         let _ = write!(out, "@{}{name} ", if negated { "!" } else { "" });
     }
     out.push_str(&decoded.op.name);
@@ -42,27 +44,58 @@ fn write_operand(
     label: &impl Fn(i64) -> String,
 ) {
     // the signs of numbers are printed after them
-    let number =
-        matches!(operand.value, Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_));
+    let number = matches!(
+        operand.value,
+        Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_) | Value::Half(_)
+    );
     let (before, behind) = signs(operand);
     out.push_str(if number { "" } else { &before });
     let marked = operand.slot.is_some_and(|slot| reuse >> slot & 1 != 0);
     match operand.value {
         Value::Target(offset) => out.push_str(&label(next as i64 + offset)),
-        Value::Address { register, offset, .. } => address(out, registers, register, offset, marked),
+        Value::Address { register, offset, wide, uniform, descriptor } => {
+            let name = |register| registers.uniform.as_ref().map(|file| file.name(register));
+            if let Some(name) = descriptor.filter(|_| operand.described).and_then(name) {
+                let _ = write!(out, "desc[{name}]");
+            }
+            let mut first =
+                format!("{}{}", registers.general.name(register), if marked { ".reuse" } else { "" });
+            let size = if wide && operand.sized { ".64" } else { "" };
+            let _ = write!(first, "{size}{}", operand.part);
+            // beside a register of the warp, one that is zero is printed only if it is scaled
+            let shown = match (register, uniform) {
+                (Register::Number(_), _) => true,
+                (Register::Fixed, Some(_)) => !operand.part.is_empty(),
+                (Register::Fixed, None) => offset == 0 || descriptor.is_some(),
+            };
+            let first = Some(first).filter(|_| shown);
+            sum(out, &[first, uniform.and_then(name)], offset);
+        }
         Value::IndexedConstant { bank, register, offset } => {
+            let name = Some(registers.general.name(register));
             let _ = write!(out, "c[{bank:#x}]");
-            address(out, registers, register, offset, false);
+            sum(out, &[name.filter(|_| register != Register::Fixed || offset == 0)], offset);
+        }
+        Value::UniformConstant { bank, register, offset } => {
+            let name = registers.uniform.as_ref().map(|file| file.name(register));
+            let _ = write!(out, "c[{bank:#x}]");
+            sum(out, &[name.filter(|_| register != Register::Fixed || offset == 0)], offset);
         }
         _ => write_value(out, operand, registers),
     }
     let half = if operand.half { ".H1" } else { "" };
     let cc = if operand.cc { ".CC" } else { "" };
     let bar = if operand.abs && !number { "|" } else { "" };
-    let _ = write!(out, "{}{}{half}{bar}{cc}", if number { behind } else { "" }, operand.part);
-    if marked && matches!(operand.value, Value::Register(_)) {
-        out.push_str(".reuse");
-    }
+    // the part of an address belongs to its register
+    let part = if matches!(operand.value, Value::Address { .. }) { "" } else { operand.part };
+    let reuse = if marked && matches!(operand.value, Value::Register(_)) { ".reuse" } else { "" };
+    let (early, late) = if operand.part_last { (reuse, "") } else { ("", reuse) };
+    let behind = if number { behind } else { "" };
+    let _ = if operand.part_last {
+        write!(out, "{behind}{bar}{early}{part}{half}{cc}{late}")
+    } else {
+        write!(out, "{behind}{early}{part}{half}{bar}{cc}{late}")
+    };
 }
 
 /// Writes a value that is neither a target nor an address.
@@ -88,7 +121,11 @@ fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
         Value::Small(number) => {
             let _ = write!(out, "{number:#x}");
         }
-        Value::Single(bits) => out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0, true)),
+        Value::Single(bits) => {
+            // where numbers are shortened, NaN is always printed as a quiet one
+            let quiet = bits >> 22 & 1 != 0 || registers.uniform.is_none();
+            out.push_str(&decimal(f32::from_bits(bits).into(), bits >> 31 != 0, quiet));
+        }
         Value::Double(bits) => {
             out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0, bits >> 51 & 1 != 0));
         }
@@ -101,8 +138,16 @@ fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
                 (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
             let _ = write!(out, "{{{}}}", all.join(","));
         }
+        Value::Half(0x8000) => out.push_str("-0.0"),
+        Value::Half(bits) => {
+            let value = half(bits);
+            out.push_str(&decimal(value, bits >> 15 != 0, bits >> 9 & 1 != 0));
+        }
         // `write_operand` writes them
-        Value::Target(_) | Value::Address { .. } | Value::IndexedConstant { .. } => {}
+        Value::Target(_)
+        | Value::Address { .. }
+        | Value::IndexedConstant { .. }
+        | Value::UniformConstant { .. } => {}
     }
 }
 
@@ -120,23 +165,38 @@ fn signs(operand: &Operand) -> (String, &'static str) {
     (before, behind)
 }
 
+/// Returns the text of the offset of a target.
+pub fn place(target: i64) -> String {
+    let mut out = String::new();
+    hex(&mut out, target);
+    out
+}
+
 fn hex(out: &mut String, number: i64) {
     let _ = write!(out, "{}{:#x}", if number < 0 { "-" } else { "" }, number.unsigned_abs());
 }
 
-fn address(out: &mut String, registers: &Registers, register: Register, offset: i64, marked: bool) {
-    let reuse = if marked { ".reuse" } else { "" };
-    out.push('[');
-    if register == Register::Fixed && offset != 0 {
+/// Writes the sum of some registers and an offset in brackets.
+fn sum(out: &mut String, registers: &[Option<String>], offset: i64) {
+    let names: Vec<&str> = registers.iter().flatten().map(String::as_str).collect();
+    let _ = write!(out, "[{}", names.join("+"));
+    if offset != 0 || names.is_empty() {
+        out.push_str(if names.is_empty() { "" } else { "+" });
         hex(out, offset);
-    } else {
-        let _ = write!(out, "{}{reuse}", registers.general.name(register));
-        if offset != 0 {
-            out.push('+');
-            hex(out, offset);
-        }
     }
     out.push(']');
+}
+
+/// Returns the value of a number of half precision.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let magnitude = match exponent {
+        0x1f if fraction == 0.0 => f64::INFINITY,
+        0x1f => f64::NAN,
+        0 => fraction * 2f64.powi(-24),
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 != 0 { -magnitude } else { magnitude }
 }
 
 /// Formats a number with twenty significant digits, like C's `%.20g`.

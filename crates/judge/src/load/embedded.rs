@@ -32,8 +32,11 @@ macro_rules! isa_rules {
 // the lists of the files of each folder, and the rules of PTX, as the build script writes them
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The encoding of Maxwell and Pascal instructions.
-const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
+/// The tables of instruction encodings: Maxwell and Pascal, and the generations from Turing on.
+const ENCODINGS: [(&str, &str); 2] = [
+    ("isa/pascal.ron", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"))),
+    ("isa/turing.ron", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/turing.ron"))),
+];
 
 /// An embedded file. The files of a folder are sorted by their file names.
 struct EmbeddedFile {
@@ -137,12 +140,17 @@ pub fn ptx_isa() -> IsaTable {
     IsaTable::new(PTX_RULES.iter().copied())
 }
 
-/// Returns the table of instruction encodings.
+/// Returns the encodings of instructions, one for each generation. The tables are constant, and read
+/// when they are first needed.
 ///
 /// # Errors
-/// Returns an error if the table is invalid, which is a fault of this library.
-pub fn encoding() -> Result<Encoding, Diagnostics> {
-    Encoding::parse(&SourceText::new("isa/pascal.ron", PASCAL))
+/// Returns an error if a table is invalid, which is a fault of this library.
+pub fn encodings() -> Result<&'static [Encoding], Diagnostics> {
+    static TABLES: LazyLock<Result<Vec<Encoding>, Diagnostics>> = LazyLock::new(|| {
+        let each = ENCODINGS.iter().map(|(name, text)| Encoding::parse_all(&SourceText::new(*name, *text)));
+        Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    });
+    TABLES.as_deref().map_err(Clone::clone)
 }
 
 /// Returns the opcodes of machine code, as traces name them, for each generation. The tables are

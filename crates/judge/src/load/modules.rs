@@ -22,7 +22,7 @@ pub struct Module {
 #[derive(Debug)]
 enum Language {
     Ptx { module: Box<ptx::Module>, isa: IsaTable },
-    Machine { module: sass::Module, encoding: Box<Encoding> },
+    Machine { module: sass::Module, encoding: &'static Encoding },
 }
 
 impl Module {
@@ -47,10 +47,10 @@ impl Module {
     }
 
     fn machine(name: &str, bytes: &[u8], globals_start: u64) -> Result<Self, Diagnostics> {
-        let encoding = embedded::encoding()?;
-        let module = sass::Module::read_behind(name, bytes, &encoding, globals_start)?;
-        let code = SourceText::new(name, module.listing(&encoding));
-        Ok(Self { code, language: Language::Machine { module, encoding: Box::new(encoding) } })
+        let encoding = sass::encoding_of(name, bytes, embedded::encodings()?)?;
+        let module = sass::Module::read_behind(name, bytes, encoding, globals_start)?;
+        let code = SourceText::new(name, module.listing(encoding));
+        Ok(Self { code, language: Language::Machine { module, encoding } })
     }
 
     /// Lowers a kernel.

@@ -132,10 +132,10 @@ pub enum Sem {
     Branch { target: Pc, reconverge: Option<Pc> },
     /// A branch through a table (`brx.idx`).
     BranchTable { targets: Vec<Pc>, index: Operand, reconverge: Option<Pc> },
-    /// SSY and PBK: opens a region in which lanes may diverge and whose reconvergence point is
+    /// SSY, PBK and BSSY: opens a region in which lanes may diverge and whose reconvergence point is
     /// `join`.
     OpenRegion { region: Region, join: Pc },
-    /// SYNC and BRK: the lanes have reached the end of the innermost region of this kind.
+    /// SYNC, BRK and BSYNC: the lanes have reached the end of the innermost region of this kind.
     CloseRegion { region: Region },
     /// A call of a function.
     Call(Box<Call>),
@@ -158,6 +158,8 @@ pub enum Region {
     Break,
     /// PCNT to CONT: the body of a loop.
     Continue,
+    /// BSSY to BSYNC: the code between them, by the number of the barrier of convergence.
+    Barrier(u8),
 }
 
 /// A source operand.

@@ -98,15 +98,48 @@ pub fn read(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -
     }
     let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
     if !targets.contains(&target) {
-        let known: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
-        let message = format!("there is no table of encodings for machine code of sm_{target}");
-        return Err(fail(message, &format!("compile for one of {}", known.join(", "))));
+        return Err(no_table(name, target, targets));
     }
     let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
     let symbols =
         sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
     let file = File { name, abi: &encoding.abi, bytes: found, sections, symbols };
     file.cubin(target, globals_start)
+}
+
+/// Returns the first of these encodings that a cubin, or a cubin in a fat binary, is made for.
+///
+/// # Errors
+/// The file contains no machine code for one of them.
+pub fn encoding_of<'e>(
+    name: &str,
+    bytes: &[u8],
+    encodings: &'e [Encoding],
+) -> Result<&'e Encoding, Diagnostics> {
+    let fail =
+        |(message, hint): (String, String)| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
+    let targets: Vec<u32> = encodings.iter().flat_map(|encoding| encoding.targets.iter().copied()).collect();
+    let found = container::cubin(bytes, &targets).map_err(fail)?;
+    let header = Elf::parse(found).map_err(|error| {
+        let hint = "the file is damaged, or is not a cubin".to_owned();
+        fail((format!("this is not a 64-bit ELF file: {error}"), hint))
+    })?;
+    let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
+    let known = |encoding: &&Encoding| encoding.targets.contains(&target);
+    // a file for another machine is refused by name when it is read
+    let other = header.e_machine(ENDIAN) != EM_CUDA;
+    encodings
+        .iter()
+        .find(known)
+        .or(encodings.first().filter(|_| other))
+        .ok_or_else(|| no_table(name, target, &targets))
+}
+
+/// Returns the problem of a file for an architecture without a table.
+fn no_table(name: &str, target: u32, targets: &[u32]) -> Diagnostics {
+    let known: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
+    let message = format!("there is no table of encodings for machine code of sm_{target}");
+    Diagnostic::general(name, message).hint(format!("compile for one of {}", known.join(", "))).into()
 }
 
 /// Returns the architecture in the flags of a file, such as 61 for sm_61. Since ABI version 8 (CUDA

@@ -3,7 +3,9 @@
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, refuse};
 use crate::sass::table::meaning::Bits as Name;
 use warpbound_core::base::RegId;
-use warpbound_core::program::sem::{Cmp, IntOp, IntTy, Operand as Src, PredSrc, PrmtMode, Sem};
+use warpbound_core::program::sem::{
+    Cmp, IntOp, IntTy, Lop3Pred, Operand as Src, PredOp, PredSrc, PrmtMode, Sem,
+};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let sets = d.operand("d").is_some_and(|operand| operand.cc);
@@ -39,6 +41,20 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             cx.int(IntOp::Bfind { shift_amount: d.has("sh") }, ty, dst, &[b]);
         }
         Name::Prmt => permute(cx, d, dst)?,
+        Name::Shf => shift_of_pair(cx, d, dst)?,
+        Name::Lop3Test => logic_test(cx, d)?,
+        Name::Brev => {
+            let b = cx.source(d, "b")?;
+            cx.int(IntOp::Brev, U32, dst, &[b]);
+        }
+        Name::Sgxt => {
+            let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+            cx.int(IntOp::Szext { wrap: d.has("w") }, ty, dst, &[a, b]);
+        }
+        Name::Bmsk => {
+            let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+            cx.int(IntOp::Bmsk { wrap: d.has("w") }, U32, dst, &[a, b]);
+        }
     }
     if sets {
         cx.note_zero(dst, false);
@@ -141,6 +157,55 @@ fn tested(cx: &mut Cx, d: &Decoded, result: RegId) -> Res<()> {
         }
     };
     super::compare::into(cx, relation, U32, (Src::Reg(result), Src::Imm(0)), p);
+    Ok(())
+}
+
+/// Lowers a shift of c:a by b bits, which wraps at the width of the type or is clamped to it. The
+/// result is one of the words.
+fn shift_of_pair(cx: &mut Cx, d: &Decoded, dst: RegId) -> Res<()> {
+    let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
+    let left = d.op.name.ends_with('L');
+    let (upper, wrap) = (d.has("hi"), d.has("w"));
+    let kind = d.modifier("ty");
+    let (signed, width) = (kind.starts_with(".S"), if kind.ends_with("64") { 64 } else { 32 });
+    let amount = match b {
+        Src::Imm(value) if wrap => Src::Imm(value & (width - 1)),
+        Src::Imm(value) => Src::Imm(value.min(width)),
+        b if wrap => cx.value(IntOp::And, U32, &[b, Src::Imm(width - 1)]),
+        b => cx.value(IntOp::Min, U32, &[b, Src::Imm(width)]),
+    };
+    let of_word = if signed { S32 } else { U32 };
+    match (left, upper) {
+        // only one word matters
+        (true, false) if width == 32 => cx.int(IntOp::Shl, U32, dst, &[a, amount]),
+        (false, true) if width == 32 => cx.int(IntOp::Shr, of_word, dst, &[c, amount]),
+        _ => {
+            let (pair, shifted) = (cx.wide(), cx.wide());
+            cx.push(Sem::Pack { dst: pair, parts: vec![a, c], bits: 32 });
+            let op = if left { IntOp::Shl } else { IntOp::Shr };
+            cx.int(op, IntTy { bits: 64, signed }, shifted, &[Src::Reg(pair), amount]);
+            if upper { cx.high(dst, shifted) } else { cx.low(dst, shifted) }
+        }
+    }
+    Ok(())
+}
+
+/// Lowers an operation on the bits of three words that also tests whether the result is zero.
+fn logic_test(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let src = [cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?];
+    let Some(Value::Small(table)) = d.operand("lut").map(|operand| operand.value) else {
+        return refuse("LOP3 without a table", "");
+    };
+    let dst = cx.dst(d, "d")?;
+    match cx.pred_dst(d, "p") {
+        None => cx.int(IntOp::Lop3(table as u8), U32, dst, &src),
+        pred => {
+            let op = if d.has("pand") { PredOp::And } else { PredOp::Or };
+            let with = cx.pred_src(d, "x");
+            let test = Lop3Pred { table: table as u8, src, dst: Some(dst), pred, op, with };
+            cx.push(Sem::Lop3Pred(Box::new(test)));
+        }
+    }
     Ok(())
 }
 

@@ -5,7 +5,8 @@ use crate::sass::table::meaning::Compare as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{
-    Carry, Cmp, Compare, CompareInto, FloatTy, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, ValueTy,
+    Carry, Cmp, Compare, CompareInto, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand as Src, PredOp,
+    PredSrc, Sem, ValueTy,
 };
 
 /// Adds `p = a cmp b`.
@@ -73,6 +74,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     match name {
         Name::Isetp => set_predicates(cx, d, Sources::Int)?,
         Name::Fsetp => set_predicates(cx, d, Sources::Single)?,
+        Name::Dsetp if matches!(d.modifier("cmp"), ".MIN" | ".MAX") => choice(cx, d)?,
         Name::Dsetp => set_predicates(cx, d, Sources::Double)?,
         Name::Iset => set_register(cx, d, Sources::Int)?,
         Name::Fset => set_register(cx, d, Sources::Single)?,
@@ -80,6 +82,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         Name::Icmp => select(cx, d, Sources::Int)?,
         Name::Fcmp => select(cx, d, Sources::Single)?,
         Name::Fchk => check_divide(cx, d)?,
+        Name::IsetpUpper => upper_predicates(cx, d)?,
+        Name::Isetp64 => pair_predicates(cx, d)?,
     }
     Ok(Role::PLAIN)
 }
@@ -101,6 +105,102 @@ fn set_predicates(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
     let combine = combined(cx, d);
     let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
     ask(cx, question, combine, CompareInto::Preds(p, q));
+    Ok(())
+}
+
+/// Lowers the comparison of the upper words of 64-bit integers. The predicate x is the result of
+/// the same comparison of the lower words, which decides if the upper ones are equal.
+fn upper_predicates(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let question = question(cx, d, Sources::Int, |cx| Ok((cx.source(d, "a")?, cx.source(d, "b")?)))?;
+    let lower = cx.pred_src(d, "x");
+    let (first, equal, both) = (cx.pred(), cx.pred(), cx.pred());
+    let Question { cmp, ty, a, b, .. } = question;
+    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
+    let strict = match cmp {
+        Cmp::Ge | Cmp::Gt => Some(Cmp::Gt),
+        Cmp::Le | Cmp::Lt => Some(Cmp::Lt),
+        Cmp::Ne => Some(Cmp::Ne),
+        _ => None,
+    };
+    let relation = d.modifier("cmp");
+    if matches!(relation, ".F" | ".T") {
+        return refuse(format!("ISETP{relation}.EX"), "");
+    }
+    let ask_for = |cx: &mut Cx, cmp, p| {
+        ask(cx, Question { cmp, ty, ftz: false, a, b }, None, CompareInto::Preds(Some(p), None));
+    };
+    ask_for(cx, Cmp::Eq, equal);
+    cx.push(Sem::PredLogic { op: PredOp::And, dst: both, a: held(equal), b: lower });
+    if let Some(strict) = strict {
+        ask_for(cx, strict, first);
+        cx.push(Sem::PredLogic { op: PredOp::Or, dst: both, a: held(both), b: held(first) });
+    }
+    store(cx, d, both)
+}
+
+/// Lowers the comparison of two pairs of registers.
+fn pair_predicates(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (Some(a), Some(b)) = (d.operand("a"), d.operand("b")) else {
+        return refuse(format!("{} without sources", d.op.name), "");
+    };
+    let (a, b) = (cx.pair(a)?, cx.pair(b)?);
+    let Some(cmp) = relation(d.modifier("cmp")).filter(|_| d.has("cmp")) else {
+        return refuse(format!("{}{}", d.op.name, d.modifier("cmp")), "");
+    };
+    let ty = ValueTy::Int(if d.modifier("ty") == ".U64" { U64 } else { S64 });
+    let combine = combined(cx, d);
+    let (p, q) = (cx.pred_dst(d, "p"), cx.pred_dst(d, "q"));
+    ask(cx, Question { cmp, ty, ftz: false, a, b }, combine, CompareInto::Preds(p, q));
+    Ok(())
+}
+
+/// Lowers the decision which of two doubles is the smaller or the larger one: the first predicate
+/// says that it is the first source, the second one that both are NaN.
+fn choice(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    if cx.pred_src(d, "c") != PredSrc::Const(true) {
+        return refuse(format!("DSETP{} with a predicate", d.modifier("cmp")), "");
+    }
+    let (a, b) = (double::source(cx, d, "a")?, double::source(cx, d, "b")?);
+    let op = if d.modifier("cmp") == ".MIN" { FloatOp::Min } else { FloatOp::Max };
+    let chosen = cx.wide();
+    let mode = FloatMode::default();
+    cx.push(Sem::Float { op, ty: FloatTy::F64, mode, dst: chosen, src: [a, b, Src::Imm(0)] });
+    let ask_for = |cx: &mut Cx, cmp, ty, a, b, combine, p| {
+        ask(cx, Question { cmp, ty, ftz: false, a, b }, combine, CompareInto::Preds(Some(p), None));
+    };
+    let float = ValueTy::Float(FloatTy::F64);
+    let (first, both) = (cx.pred(), cx.pred());
+    ask_for(cx, Cmp::Nan, float, a, a, None, both);
+    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
+    ask_for(cx, Cmp::Nan, float, b, b, Some((PredOp::And, held(both))), both);
+    let not_both = PredSrc::Reg(Guard { reg: both, negate: true });
+    let equal = Some((PredOp::And, not_both));
+    ask_for(cx, Cmp::Eq, ValueTy::Int(U64), Src::Reg(chosen), a, equal, first);
+    for (out, found) in [("p", first), ("q", both)] {
+        if let Some(out) = cx.pred_dst(d, out) {
+            cx.set_pred(out, held(found));
+        }
+    }
+    Ok(())
+}
+
+/// Combines a predicate and its negation with a third one, and stores the results.
+fn store(cx: &mut Cx, d: &Decoded, found: RegId) -> Res<()> {
+    let with = cx.pred_src(d, "c");
+    let op = logic(d.modifier("bop"));
+    let outs = [(cx.pred_dst(d, "p"), false), (cx.pred_dst(d, "q"), true)];
+    // the first destination may be the third predicate
+    let mut results = Vec::new();
+    for (out, negate) in outs {
+        if let Some(out) = out {
+            let dst = cx.pred();
+            cx.push(Sem::PredLogic { op, dst, a: PredSrc::Reg(Guard { reg: found, negate }), b: with });
+            results.push((out, dst));
+        }
+    }
+    for (out, reg) in results {
+        cx.set_pred(out, PredSrc::Reg(Guard { reg, negate: false }));
+    }
     Ok(())
 }
 
@@ -173,7 +273,7 @@ fn extended(cx: &mut Cx, d: &Decoded, question: Question) -> Res<Question> {
     let widened = |cx: &mut Cx, source: Src| {
         let dst = cx.wide();
         let from = ValueTy::Int(IntTy { bits: 32, signed: ty.signed });
-        cx.push(super::convert::plain(dst, source, from, ValueTy::Int(ty)));
+        cx.push(super::conversion::plain(dst, source, from, ValueTy::Int(ty)));
         Src::Reg(dst)
     };
     let (a, b) = (widened(cx, a), widened(cx, b));

@@ -56,6 +56,7 @@ impl Cx<'_> {
             Some(LaunchValue::UpperWindow(space)) => Src::Imm(window_base(space) >> 32),
             Some(LaunchValue::BlockSize(axis)) => Src::Special(Special::Ntid(axis.index())),
             Some(LaunchValue::GridSize(axis)) => Src::Special(Special::Nctaid(axis.index())),
+            Some(LaunchValue::Descriptor) => Src::Imm(0),
             Some(LaunchValue::StackTop) => Src::Imm(self.kernel.local_bytes),
             None => {
                 let message = format!("c[{bank:#x}][{at:#x}]: it is not known what the driver puts there");

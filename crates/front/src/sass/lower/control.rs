@@ -29,7 +29,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
     match name {
         Name::Nop => {}
         Name::Bra => {
-            let target = target(cx, d, next)?;
+            let target = cx.target(d, next)?;
             cx.push(Sem::Branch { target, reconverge: None });
         }
         Name::Brx => table(cx, d, next)?,
@@ -40,7 +40,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         Name::Brk => cx.push(Sem::CloseRegion { region: Region::Break }),
         Name::Cont => cx.push(Sem::CloseRegion { region: Region::Continue }),
         Name::Cal => {
-            let target = target(cx, d, next)?;
+            let target = cx.target(d, next)?;
             // the number is set once all functions are known
             cx.push(Sem::Call(Box::new(Call {
                 target,
@@ -50,6 +50,16 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             })));
         }
         Name::Ret => cx.push(Sem::Return),
+        Name::BranchIf
+        | Name::BranchDivergent
+        | Name::Bssy
+        | Name::Bsync
+        | Name::Break
+        | Name::Bmov
+        | Name::BmovBarrier
+        | Name::CallRelative
+        | Name::ReturnRelative
+        | Name::Divergent => return super::converge::lower(cx, d, name, next),
         Name::Bpt if d.modifier("mode") == ".TRAP" => {
             cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });
         }
@@ -64,7 +74,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
 
 /// Opens a divergent region, which ends at the target.
 fn open(cx: &mut Cx, d: &Decoded, region: Region, next: i64) -> Res<()> {
-    let join = target(cx, d, next)?;
+    let join = cx.target(d, next)?;
     cx.push(Sem::OpenRegion { region, join });
     Ok(())
 }
@@ -125,23 +135,16 @@ fn conditional(cx: &mut Cx, d: &Decoded, name: Name, condition: Value, next: i64
     if name != Name::Bra {
         return refuse(format!("{} by {text}", d.op.name), "");
     }
-    let target = target(cx, d, next)?;
+    let target = cx.target(d, next)?;
     let taken = cx.pred();
     let flag = PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero });
     match d.guard {
         Some((register, negate)) if register != Register::Fixed || negate => {
-            let guard = PredSrc::Reg(cx.guard(register, negate));
+            let guard = PredSrc::Reg(cx.guard(register, negate, d.op.uniform));
             cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: flag, b: guard });
         }
         _ => cx.set_pred(taken, flag),
     }
     cx.push_if(taken, false, Sem::Branch { target, reconverge: None });
     Ok(Role::PLAIN)
-}
-
-fn target(cx: &Cx, d: &Decoded, next: i64) -> Res<Pc> {
-    match d.operand("t").map(|operand| operand.value) {
-        Some(Value::Target(offset)) => (cx.targets)(next + offset),
-        _ => refuse(format!("{} without a target", d.op.name), ""),
-    }
 }

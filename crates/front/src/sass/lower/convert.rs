@@ -2,26 +2,7 @@
 
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
 use crate::sass::table::meaning::Convert as Name;
-use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
-
-/// Returns a conversion without modifiers.
-pub(super) fn plain(dst: RegId, src: Src, from: ValueTy, to: ValueTy) -> Sem {
-    let convert = Convert {
-        dst,
-        src,
-        src2: None,
-        from,
-        to,
-        round: Round::Nearest,
-        integral: false,
-        sat: false,
-        ftz: false,
-        relu: false,
-        finite: false,
-    };
-    Sem::Convert(Box::new(convert))
-}
 
 fn float_type(name: &str) -> FloatTy {
     match name {
@@ -39,17 +20,91 @@ fn int_type(name: &str) -> Res<IntTy> {
     }
 }
 
+/// Returns the type of a modifier; without one it is the usual type.
+fn value_type(d: &Decoded, name: &str, usual: ValueTy) -> Res<ValueTy> {
+    Ok(match d.modifier(name) {
+        "" => usual,
+        text @ (".F16" | ".F32" | ".F64") => ValueTy::Float(float_type(text)),
+        ".BF16" => ValueTy::Float(FloatTy::Bf16),
+        text => ValueTy::Int(int_type(text)?),
+    })
+}
+
+/// Lowers a conversion of a generation whose opcodes or modifiers name the types.
+fn typed(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    let (single, word) = (ValueTy::Float(FloatTy::F32), ValueTy::Int(S32));
+    let (usual_from, usual_to) = match name {
+        Name::FloatToInt => (single, word),
+        Name::IntToFloat => (word, single),
+        _ => (single, single),
+    };
+    let to = value_type(d, "to", usual_to)?;
+    let from = if name == Name::Integral { to } else { value_type(d, "from", usual_from)? };
+    let src = source(cx, d, from)?;
+    let round = float::round(d.modifier("round"));
+    let integral = matches!(name, Name::FloatToInt | Name::Integral);
+    let wide = to.bytes() == 8;
+    let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };
+    let convert = Convert {
+        dst,
+        src,
+        src2: None,
+        from,
+        to,
+        round,
+        integral,
+        sat: d.has("sat"),
+        ftz: d.has("ftz"),
+        relu: false,
+        finite: false,
+    };
+    cx.push(Sem::Convert(Box::new(convert)));
+    if wide {
+        cx.unpack(d, "d", dst);
+    }
+    Ok(Role::PLAIN)
+}
+
+/// Lowers the conversion of two numbers of single precision to halves in one register.
+fn packed(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    let to = if d.modifier("to") == ".BF16" { FloatTy::Bf16x2 } else { FloatTy::F16x2 };
+    let (a, b) = (float::source(cx, d, "a")?, float::source(cx, d, "b")?);
+    let dst = cx.dst(d, "d")?;
+    let convert = Convert {
+        dst,
+        src: a,
+        src2: Some(b),
+        from: ValueTy::Float(FloatTy::F32),
+        to: ValueTy::Float(to),
+        round: float::round(d.modifier("round")),
+        integral: false,
+        sat: false,
+        ftz: false,
+        relu: d.has("relu"),
+        finite: false,
+    };
+    cx.push(Sem::Convert(Box::new(convert)));
+    Ok(Role::PLAIN)
+}
+
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    match name {
+        Name::FloatToInt | Name::IntToFloat | Name::FloatToFloat | Name::Integral => {
+            return typed(cx, d, name);
+        }
+        Name::PackHalves => return packed(cx, d),
+        Name::F2f | Name::F2i | Name::I2f | Name::I2i => {}
+    }
     if d.operand("d").is_some_and(|operand| operand.cc) {
         return refuse(format!("{} with the condition code", d.op.name), "");
     }
     let from = match name {
-        Name::F2f | Name::F2i => ValueTy::Float(float_type(d.modifier("from"))),
-        Name::I2f | Name::I2i => ValueTy::Int(int_type(d.modifier("from"))?),
+        Name::F2i | Name::F2f => ValueTy::Float(float_type(d.modifier("from"))),
+        _ => ValueTy::Int(int_type(d.modifier("from"))?),
     };
     let to = match name {
         Name::F2f | Name::I2f => ValueTy::Float(float_type(d.modifier("to"))),
-        Name::F2i | Name::I2i => ValueTy::Int(int_type(d.modifier("to"))?),
+        _ => ValueTy::Int(int_type(d.modifier("to"))?),
     };
     let single = ValueTy::Float(FloatTy::F32);
     let half = ValueTy::Float(FloatTy::F16);
@@ -69,7 +124,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let integral = match name {
         Name::F2i => true,
         Name::F2f => matches!(rounding, ".ROUND" | ".FLOOR" | ".CEIL" | ".TRUNC"),
-        Name::I2f | Name::I2i => false,
+        _ => false,
     };
     let wide = to.bytes() == 8;
     let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };

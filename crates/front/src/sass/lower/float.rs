@@ -2,7 +2,9 @@
 
 use super::{Cx, Decoded, Operand, Res, Role, U32, refuse};
 use crate::sass::table::meaning::Float as Name;
-use warpbound_core::program::sem::{FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, PredSrc, Round, Sem};
+use warpbound_core::program::sem::{
+    FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, PredSrc, Round, Sem, ValueTy,
+};
 
 const SIGN: u64 = 1 << 31;
 
@@ -94,7 +96,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let dst = cx.dst(d, "d")?;
             cx.push(Sem::Mov { dst, src: b });
         }
-        Name::Mufu => special(cx, d)?,
+        Name::Mufu | Name::MufuTurns => special(cx, d, name == Name::MufuTurns)?,
     }
     Ok(Role::PLAIN)
 }
@@ -122,8 +124,11 @@ pub(super) fn choose(
 
 /// Lowers the multifunction unit. It flushes subnormal sources and results to zero, which the code
 /// around it relies on.
-fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let a = source(cx, d, "a")?;
+fn special(cx: &mut Cx, d: &Decoded, turns: bool) -> Res<()> {
+    let mut a = source(cx, d, "a")?;
+    if turns && matches!(d.modifier("op"), ".COS" | ".SIN") {
+        a = radians(cx, a);
+    }
     let dst = cx.dst(d, "d")?;
     let op = match d.modifier("op") {
         ".COS" => FloatOp::Cos,
@@ -132,6 +137,7 @@ fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
         ".LG2" => FloatOp::Lg2,
         ".RCP" | ".RCP64H" => FloatOp::Rcp,
         ".RSQ" | ".RSQ64H" => FloatOp::Rsqrt,
+        ".TANH" => FloatOp::Tanh,
         _ => FloatOp::Sqrt,
     };
     let src = [a, Src::Imm(0), Src::Imm(0)];
@@ -151,4 +157,16 @@ fn special(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let mode = FloatMode { approx: true, ftz: true, sat: d.has("sat"), ..FloatMode::default() };
     cx.push(Sem::Float { op, ty: FloatTy::F32, mode, dst, src });
     Ok(())
+}
+
+/// Returns an angle that is given in turns, in radians. It is multiplied in double precision, so
+/// that the result is rounded once.
+fn radians(cx: &mut Cx, turns: Src) -> Src {
+    let (single, double) = (ValueTy::Float(FloatTy::F32), ValueTy::Float(FloatTy::F64));
+    let (wide, product, dst) = (cx.wide(), cx.wide(), cx.narrow());
+    cx.push(super::conversion::plain(wide, turns, single, double));
+    let src = [Src::Reg(wide), Src::Imm(std::f64::consts::TAU.to_bits()), Src::Imm(0)];
+    cx.push(Sem::Float { op: FloatOp::Mul, ty: FloatTy::F64, mode: FloatMode::default(), dst: product, src });
+    cx.push(super::conversion::plain(dst, Src::Reg(product), double, single));
+    Src::Reg(dst)
 }

@@ -49,6 +49,18 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         Name::Vmnmx => video_minimum(cx, d)?,
         Name::Xmad => xmad(cx, d, sets(d))?,
         Name::Imul => product(cx, d)?,
+        Name::Add3
+        | Name::Add
+        | Name::Add64
+        | Name::Mad
+        | Name::MadWide
+        | Name::MadHi
+        | Name::LeaCarry
+        | Name::LeaUpper
+        | Name::Iabs
+        | Name::AddMinimum
+        | Name::Minimum3
+        | Name::Minimum64 => return super::carry::lower(cx, d, name),
     }
     Ok(Role::PLAIN)
 }
@@ -192,7 +204,7 @@ fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
     }
     let widened = [a, b].map(|source| {
         let dst = cx.wide();
-        cx.push(super::convert::plain(dst, source, ValueTy::Int(U32), ValueTy::Int(U64)));
+        cx.push(super::conversion::plain(dst, source, ValueTy::Int(U32), ValueTy::Int(U64)));
         Src::Reg(dst)
     });
     let (sum, shifted) = (cx.wide(), cx.wide());

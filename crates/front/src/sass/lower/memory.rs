@@ -5,8 +5,10 @@ use crate::sass::table::Bank;
 use crate::sass::table::meaning::Memory as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
-use warpbound_core::program::sem::{Address, AtomOp, Atomic, FloatTy, IntTy, Operand as Src, Sem, ValueTy};
-use warpbound_core::program::{Area, MemoryOp};
+use warpbound_core::program::sem::{
+    Address, AtomOp, Atomic, FloatTy, IntOp, IntTy, Operand as Src, Sem, ValueTy,
+};
+use warpbound_core::program::{Area, Flow, MemoryOp};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let space = d.op.space.unwrap_or(Space::Global);
@@ -34,9 +36,27 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         }
         Name::LoadConst => load_const(cx, d),
         Name::Membar => Ok(Role { memory: Some(MemoryOp::Fence), ..Role::PLAIN }),
-        // it waits and has no effect on values
-        Name::Depbar => Ok(Role::PLAIN),
-        Name::Atom | Name::AtomCas | Name::Red => atomic(cx, d, name, space),
+        // it waits; of the operations of the engine only asynchronous copies have to be waited for
+        Name::Depbar => {
+            if let (Some(Value::Barrier(0)), Some(Value::Small(pending))) =
+                (d.operand("sb").map(|operand| operand.value), d.operand("n").map(|operand| operand.value))
+                && cx.copies
+            {
+                cx.push(Sem::AsyncWait { pending: pending as u32, all: false });
+                return Ok(Role::flow(Flow::AsyncWait));
+            }
+            Ok(Role::PLAIN)
+        }
+        Name::Atom | Name::AtomCas | Name::Red | Name::Count => atomic(cx, d, name, space),
+        Name::Ldsm => {
+            let addr = address(cx, d)?;
+            super::matrix::load(cx, d, addr)
+        }
+        Name::Ldgsts => copy(cx, d),
+        Name::Ldgdepbar => {
+            cx.push(Sem::AsyncCommit);
+            Ok(Role::PLAIN)
+        }
     }
 }
 
@@ -69,9 +89,26 @@ fn registers(cx: &mut Cx, d: &Decoded, count: u8) -> Res<Vec<Option<RegId>>> {
 }
 
 fn address(cx: &mut Cx, d: &Decoded) -> Res<Address> {
-    let Some(Value::Address { register, offset, wide }) = d.operand("m").map(|operand| operand.value) else {
+    address_of(cx, d, "m")
+}
+
+/// Returns the address of an operand: the sum of a register, a register of the warp, and an offset.
+fn address_of(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Address> {
+    let Some(operand) = d.operand(name) else {
         return refuse(format!("{} without an address", d.op.name), "");
     };
+    let Value::Address { register, offset, wide, uniform, .. } = operand.value else {
+        return refuse(format!("{} without an address", d.op.name), "");
+    };
+    let scale = match operand.part {
+        "" => 0,
+        ".X4" => 2,
+        ".X8" => 3,
+        _ => 4,
+    };
+    if uniform.is_some() || scale > 0 {
+        return sum(cx, (register, scale), uniform, offset, wide);
+    }
     Ok(match register {
         // no register determines the width of the sum
         Register::Fixed if wide => Address { base: Src::Imm(offset as u64), offset: 0 },
@@ -86,6 +123,81 @@ fn address(cx: &mut Cx, d: &Decoded) -> Res<Address> {
     })
 }
 
+/// Lowers a load of words that the driver writes before the parameters.
+fn launch_words(cx: &mut Cx, d: &Decoded, bank: u8, offset: i64) -> Res<Role> {
+    let (ty, count) = width(d)?;
+    if ty.bits != 32 {
+        return refuse(format!("LDC{} of a property of the launch", d.modifier("bits")), "");
+    }
+    let dsts = registers(cx, d, count)?;
+    for (dst, step) in dsts.into_iter().zip(0..) {
+        let src = cx.constant(bank, offset + 4 * step)?;
+        if let Some(dst) = dst {
+            cx.push(Sem::Mov { dst, src });
+        }
+    }
+    Ok(Role::PLAIN)
+}
+
+/// Returns the address that is the sum of a register, which may be scaled, and one of the warp.
+fn sum(
+    cx: &mut Cx,
+    (register, scale): (Register, u8),
+    uniform: Option<Register>,
+    offset: i64,
+    wide: bool,
+) -> Res<Address> {
+    let own = match register {
+        Register::Fixed => None,
+        Register::Number(_) if wide => Some(pair(cx, Value::Register(register))),
+        Register::Number(number) => Some(Src::Reg(cx.register(number))),
+    };
+    let own = match own {
+        Some(own) if scale > 0 => Some(cx.value(IntOp::Shl, super::U32, &[own, Src::Imm(scale.into())])),
+        own => own,
+    };
+    let shared = match uniform {
+        None | Some(Register::Fixed) => None,
+        Some(register) if wide => Some(pair(cx, Value::Uniform(register))),
+        Some(Register::Number(number)) => Some(Src::Reg(cx.shared(number))),
+    };
+    let base = match (own, shared) {
+        (None, None) if wide => return Ok(Address { base: Src::Imm(offset as u64), offset: 0 }),
+        (None, None) => return Ok(Address { base: Src::Imm(u64::from(offset as u32)), offset: 0 }),
+        (Some(one), None) | (None, Some(one)) => one,
+        (Some(one), Some(other)) => {
+            let (ty, dst) = if wide { (super::U64, cx.wide()) } else { (super::U32, cx.narrow()) };
+            cx.int(IntOp::Add, ty, dst, &[one, other]);
+            Src::Reg(dst)
+        }
+    };
+    Ok(Address { base, offset })
+}
+
+/// Returns the 64 bits of a pair of registers.
+fn pair(cx: &mut Cx, value: Value) -> Src {
+    let parts = [0, 1].map(|step| cx.register_of(value, step).map_or(Src::Imm(0), Src::Reg));
+    let dst = cx.wide();
+    cx.push(Sem::Pack { dst, parts: parts.to_vec(), bits: 32 });
+    Src::Reg(dst)
+}
+
+/// Lowers an asynchronous copy from global to shared memory.
+fn copy(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    if d.has("zfill") || d.operand("p").is_some_and(|p| !p.hidden) {
+        return refuse(format!("{} of fewer bytes", d.op.name), "");
+    }
+    let bytes = match d.modifier("bits") {
+        "" => 4,
+        ".64" => 8,
+        ".128" => 16,
+        other => return refuse(format!("{}{other}", d.op.name), ""),
+    };
+    let (dst, src) = (address_of(cx, d, "t")?, address_of(cx, d, "m")?);
+    cx.push(Sem::AsyncCopy { bytes, dst, src, src_bytes: None });
+    Ok(Role { memory: Some(MemoryOp::AsyncCopy), ..Role::flow(Flow::AsyncCopy) })
+}
+
 fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let Some(Value::IndexedConstant { bank, register, offset }) = d.operand("m").map(|operand| operand.value)
     else {
@@ -93,6 +205,14 @@ fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     };
     if d.has("mode") {
         return refuse(format!("LDC{}", d.modifier("mode")), "");
+    }
+    // a word that the driver or the compiler knows needs no access
+    let known = i64::from(cx.kernel.param_base);
+    if register == Register::Fixed
+        && cx.encoding.abi.banks.content(bank) == Some(Bank::Launch)
+        && offset < known
+    {
+        return launch_words(cx, d, bank, offset);
     }
     // the compiler's constants are after those of the user, where `program` places them
     let (space, start, area) = match cx.encoding.abi.banks.content(bank) {
@@ -116,12 +236,15 @@ fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
 fn atomic(cx: &mut Cx, d: &Decoded, name: Name, space: Space) -> Res<Role> {
     let (op, ty) = operation(d, name)?;
     let wide = ty.bytes() == 8;
-    let operand = if name == Name::Red { "d" } else { "b" };
+    let operand = if matches!(name, Name::Red | Name::Count) { "d" } else { "b" };
     let Some(Value::Register(first)) = d.operand(operand).map(|operand| operand.value) else {
         return refuse(format!("{} without an operand", d.op.name), "");
     };
-    let b = value(cx, first, wide);
+    let b = if name == Name::Count { Src::Imm(1) } else { value(cx, first, wide) };
     let c = match first {
+        _ if let Some(Value::Register(second)) = d.operand("c").map(|operand| operand.value) => {
+            value(cx, second, wide)
+        }
         Register::Number(first) if name == Name::AtomCas => {
             let second = cx.further(first, if wide { 2 } else { 1 });
             value(cx, cx.encoding.registers.general.register(second), wide)
@@ -146,6 +269,7 @@ fn atomic(cx: &mut Cx, d: &Decoded, name: Name, space: Space) -> Res<Role> {
 /// Returns the operation and the type of an atomic operation.
 fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
     let op = match d.modifier("op") {
+        _ if name == Name::Count => AtomOp::Add,
         _ if name == Name::AtomCas => AtomOp::Cas,
         ".ADD" => AtomOp::Add,
         ".MIN" => AtomOp::Min,

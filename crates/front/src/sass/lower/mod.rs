@@ -6,18 +6,25 @@
 //! machine remains a single one.
 
 mod bits;
+mod carry;
 mod compare;
 mod constant;
 mod control;
+mod converge;
+mod conversion;
 mod convert;
 mod double;
 mod flags;
 mod float;
+mod half;
 mod int;
+mod matrix;
 mod memory;
 mod moves;
 mod problem;
 mod program;
+mod registers;
+
 mod warp;
 
 pub use problem::Problem;
@@ -28,7 +35,7 @@ use super::cubin::{Cubin, Kernel};
 use super::table::{Decoded, Encoding, Meaning, Operand, Register, Value};
 use warpbound_core::base::{Pc, RegId};
 use warpbound_core::program::sem::{Carry, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, ValueTy};
-use warpbound_core::program::{Flow, Guard, Instr, MemoryOp, RegKind, RegList, Register as Declared};
+use warpbound_core::program::{Flow, Guard, Instr, MemoryOp, RegList, Register as Declared};
 
 /// The reason why an instruction cannot be lowered: message and hint.
 type Refusal = (String, String);
@@ -52,10 +59,20 @@ struct Cx<'a> {
     regs: Vec<Declared>,
     known: Vec<Option<RegId>>,
     preds: Vec<Option<RegId>>,
+    /// The registers and predicates that the threads of a warp share. Each thread has a copy.
+    uniform: Vec<Option<RegId>>,
+    uniform_preds: Vec<Option<RegId>>,
     /// The temporary registers by kind; each instruction uses the first ones.
     own: [Vec<RegId>; 3],
     taken: [usize; 3],
     flags: flags::Flags,
+    /// Whether an instruction before this one opened a region by a barrier of convergence.
+    opened: bool,
+    /// Whether the kernel copies asynchronously to shared memory.
+    copies: bool,
+    /// The registers that hold the return addresses of called functions, by the index of the first
+    /// instruction of each.
+    returns: std::collections::BTreeMap<i64, RegId>,
     /// The operations of the current instruction so far.
     parts: Vec<Part>,
     /// Returns the instruction at a branch target, given its byte offset.
@@ -85,14 +102,6 @@ impl Role {
     }
 }
 
-/// The kinds of temporary registers.
-#[derive(Clone, Copy)]
-enum TempKind {
-    Narrow,
-    Wide,
-    Pred,
-}
-
 impl<'a> Cx<'a> {
     fn new(
         encoding: &'a Encoding,
@@ -108,81 +117,22 @@ impl<'a> Cx<'a> {
             regs: Vec::new(),
             known: vec![None; registers.general.count().into()],
             preds: vec![None; registers.predicate.count().into()],
+            uniform: vec![None; registers.uniform.as_ref().map_or(0, |file| file.count().into())],
+            uniform_preds: vec![
+                None;
+                registers.uniform_predicate.as_ref().map_or(0, |file| file.count().into())
+            ],
             own: [Vec::new(), Vec::new(), Vec::new()],
             taken: [0; 3],
             flags: flags::Flags::default(),
+            opened: false,
+            copies: false,
+            returns: std::collections::BTreeMap::new(),
             parts: Vec::new(),
             targets,
         };
         cx.flags = flags::Flags::new(&mut cx, flags);
         cx
-    }
-
-    fn declare(&mut self, name: String, kind: RegKind) -> RegId {
-        self.regs.push(Declared { name, kind });
-        RegId::from_index(self.regs.len() - 1)
-    }
-
-    fn register(&mut self, number: u8) -> RegId {
-        if let Some(Some(reg)) = self.known.get(usize::from(number)) {
-            return *reg;
-        }
-        let name = self.encoding.registers.general.name(Register::Number(number));
-        let reg = self.declare(name, RegKind::Bits(32));
-        if let Some(known) = self.known.get_mut(usize::from(number)) {
-            *known = Some(reg);
-        }
-        reg
-    }
-
-    fn predicate(&mut self, number: u8) -> RegId {
-        let index = usize::from(number) % self.preds.len();
-        match self.preds[index] {
-            Some(reg) => reg,
-            None => {
-                let name = self.encoding.registers.predicate.name(Register::Number(index as u8));
-                let reg = self.declare(name, RegKind::Pred);
-                self.preds[index] = Some(reg);
-                reg
-            }
-        }
-    }
-
-    /// Returns the number of the register `step` registers further.
-    fn further(&self, number: u8, step: u8) -> u8 {
-        self.encoding.registers.general.further(number, step)
-    }
-
-    /// Returns a temporary register that the instruction has not used yet.
-    fn own(&mut self, kind: TempKind) -> RegId {
-        let (index, bits, letter) = match kind {
-            TempKind::Narrow => (0, RegKind::Bits(32), 'n'),
-            TempKind::Wide => (1, RegKind::Bits(64), 'w'),
-            TempKind::Pred => (2, RegKind::Pred, 'p'),
-        };
-        let next = self.taken[index];
-        self.taken[index] += 1;
-        if next == self.own[index].len() {
-            let reg = self.declare(format!("%{letter}{next}"), bits);
-            self.own[index].push(reg);
-        }
-        self.own[index][next]
-    }
-
-    fn is_own(&self, reg: RegId) -> bool {
-        self.regs[reg.index()].name.starts_with('%')
-    }
-
-    fn narrow(&mut self) -> RegId {
-        self.own(TempKind::Narrow)
-    }
-
-    fn wide(&mut self) -> RegId {
-        self.own(TempKind::Wide)
-    }
-
-    fn pred(&mut self) -> RegId {
-        self.own(TempKind::Pred)
     }
 
     fn push(&mut self, sem: Sem) {
@@ -212,8 +162,9 @@ impl<'a> Cx<'a> {
     /// that is never read.
     fn dst(&mut self, d: &Decoded, name: &str) -> Res<RegId> {
         match d.operand(name).map(|operand| operand.value) {
-            Some(Value::Register(Register::Fixed)) => Ok(self.narrow()),
+            Some(Value::Register(Register::Fixed) | Value::Uniform(Register::Fixed)) => Ok(self.narrow()),
             Some(Value::Register(Register::Number(number))) => Ok(self.register(number)),
+            Some(Value::Uniform(Register::Number(number))) => Ok(self.shared(number)),
             _ => refuse(format!("{} without a destination", d.op.name), ""),
         }
     }
@@ -222,6 +173,7 @@ impl<'a> Cx<'a> {
     fn pred_dst(&mut self, d: &Decoded, name: &str) -> Option<RegId> {
         match d.operand(name).map(|operand| operand.value) {
             Some(Value::Predicate(Register::Number(number))) => Some(self.predicate(number)),
+            Some(Value::UniformPredicate(Register::Number(number))) => Some(self.shared_predicate(number)),
             _ => None,
         }
     }
@@ -231,6 +183,9 @@ impl<'a> Cx<'a> {
         match d.operand(name) {
             Some(&Operand { value: Value::Predicate(Register::Number(number)), not, .. }) => {
                 PredSrc::Reg(Guard { reg: self.predicate(number), negate: not })
+            }
+            Some(&Operand { value: Value::UniformPredicate(Register::Number(number)), not, .. }) => {
+                PredSrc::Reg(Guard { reg: self.shared_predicate(number), negate: not })
             }
             Some(operand) => PredSrc::Const(!operand.not),
             None => PredSrc::Const(true),
@@ -242,6 +197,7 @@ impl<'a> Cx<'a> {
         Ok(match operand.value {
             Value::Register(Register::Fixed) | Value::Uniform(Register::Fixed) => Src::Imm(0),
             Value::Register(Register::Number(number)) => Src::Reg(self.register(number)),
+            Value::Uniform(Register::Number(number)) => Src::Reg(self.shared(number)),
             Value::Number(number) => Src::Imm(u64::from(number as u32)),
             Value::Small(number) => Src::Imm(number),
             Value::Single(bits) => Src::Imm(bits.into()),
@@ -260,12 +216,16 @@ impl<'a> Cx<'a> {
     /// Returns 64 bits of a source: a pair of registers, two words of a constant, or a double.
     fn pair(&mut self, operand: &Operand) -> Res<Src> {
         let parts = match operand.value {
-            Value::Register(Register::Fixed) => return Ok(Src::Imm(0)),
+            Value::Register(Register::Fixed) | Value::Uniform(Register::Fixed) => return Ok(Src::Imm(0)),
             Value::Double(bits) => return Ok(Src::Imm(bits)),
             Value::Number(number) => return Ok(Src::Imm(number as u64)),
             Value::Register(Register::Number(number)) => {
                 let next = self.further(number, 1);
                 vec![Src::Reg(self.register(number)), Src::Reg(self.register(next))]
+            }
+            Value::Uniform(Register::Number(number)) => {
+                let next = self.register_of(operand.value, 1);
+                vec![Src::Reg(self.shared(number)), next.map_or(Src::Imm(0), Src::Reg)]
             }
             Value::Constant { bank, offset } => {
                 vec![self.constant(bank, offset)?, self.constant(bank, offset + 4)?]
@@ -282,9 +242,8 @@ impl<'a> Cx<'a> {
 
     /// Writes 64 bits to the pair of registers of a destination.
     fn unpack(&mut self, d: &Decoded, name: &str, src: RegId) {
-        if let Some(Value::Register(Register::Number(number))) = d.operand(name).map(|operand| operand.value)
-        {
-            let [low, high] = [number, self.further(number, 1)].map(|number| self.register(number));
+        let Some(value) = d.operand(name).map(|operand| operand.value) else { return };
+        if let (Some(low), Some(high)) = (self.register_of(value, 0), self.register_of(value, 1)) {
             self.low(low, src);
             self.high(high, src);
         }
@@ -292,7 +251,7 @@ impl<'a> Cx<'a> {
 
     /// Adds an extraction of the lower half of 64 bits.
     fn low(&mut self, dst: RegId, src: RegId) {
-        self.push(convert::plain(dst, Src::Reg(src), ValueTy::Int(U64), ValueTy::Int(U32)));
+        self.push(conversion::plain(dst, Src::Reg(src), ValueTy::Int(U64), ValueTy::Int(U32)));
     }
 
     /// Adds an extraction of the upper half of 64 bits.
@@ -315,7 +274,7 @@ impl<'a> Cx<'a> {
         }
         let main = role.main.unwrap_or(self.parts.len() - 1);
         let guard = d.guard.filter(|&(register, negated)| register != Register::Fixed || negated);
-        let guard = guard.map(|(register, negate)| self.guard(register, negate));
+        let guard = guard.map(|(register, negate)| self.guard(register, negate, d.op.uniform));
         let (mut dsts, mut srcs) = (RegList::new(), RegList::new());
         for part in &self.parts {
             let used = part.sem.registers();
@@ -376,35 +335,15 @@ impl<'a> Cx<'a> {
         self.taken = [0; 3];
     }
 
-    /// Returns the guard of an instruction. The negation of the predicate that is always true never
-    /// holds.
-    fn guard(&mut self, register: Register, negate: bool) -> Guard {
-        match register {
-            // a predicate that is never written is false in all lanes
-            Register::Fixed => Guard { reg: self.flags.never, negate: false },
-            Register::Number(number) => Guard { reg: self.predicate(number), negate },
-        }
-    }
-
     /// Lowers one instruction by the name of its semantics.
     fn instruction(&mut self, d: &Decoded, next: i64) -> Res<Role> {
-        for operand in &d.operands {
-            let (file, register) = match operand.value {
-                Value::Uniform(register) => (&self.encoding.registers.uniform, register),
-                Value::UniformPredicate(register) => (&self.encoding.registers.uniform_predicate, register),
-                _ => continue,
-            };
-            if let (Some(file), Register::Number(_)) = (file, register) {
-                let message = format!("{} is shared by the threads of a warp", file.name(register));
-                return refuse(message, "registers of a warp are not supported");
-            }
-        }
         match d.op.meaning {
             Some(Meaning::Int(name)) => int::lower(self, d, name),
             Some(Meaning::Bits(name)) => bits::lower(self, d, name),
             Some(Meaning::Compare(name)) => compare::lower(self, d, name),
             Some(Meaning::Moves(name)) => moves::lower(self, d, name),
             Some(Meaning::Float(name)) => float::lower(self, d, name),
+            Some(Meaning::Half(name)) => half::lower(self, d, name),
             Some(Meaning::Double(name)) => double::lower(self, d, name),
             Some(Meaning::Convert(name)) => convert::lower(self, d, name),
             Some(Meaning::Memory(name)) => memory::lower(self, d, name),

@@ -50,11 +50,117 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let src = special(name)?;
             cx.push(Sem::Mov { dst, src });
         }
+        Name::MovWords => words(cx, d)?,
+        Name::Sel64 => {
+            let (Some(a), Some(b)) = (d.operand("a"), d.operand("b")) else {
+                return refuse(format!("{} without sources", d.op.name), "");
+            };
+            let (a, b, p) = (cx.pair(a)?, cx.pair(b)?, cx.pred_src(d, "p"));
+            let dst = cx.wide();
+            cx.push(Sem::Select { dst, a, b, p });
+            cx.unpack(d, "d", dst);
+        }
+        Name::Fsel => {
+            if d.has("ftz") {
+                return refuse("FSEL.FTZ", "");
+            }
+            let (a, b) = (super::float::source(cx, d, "a")?, super::float::source(cx, d, "b")?);
+            let (p, dst) = (cx.pred_src(d, "p"), cx.dst(d, "d")?);
+            cx.push(Sem::Select { dst, a, b, p });
+        }
+        Name::Plop3 => table(cx, d)?,
+        Name::Cs2r => {
+            let Some(Value::Choice(name, _)) = d.operand("s").map(|operand| operand.value) else {
+                return refuse("CS2R without a special register", "");
+            };
+            let parts = match name {
+                "SRZ" => [Src::Imm(0); 2],
+                "SR_CLOCKLO" => [special(name)?, special("SR_CLOCKHI")?],
+                other => return refuse(format!("a pair of {other} is not supported"), ""),
+            };
+            let Some(value) = d.operand("d").map(|operand| operand.value) else { return Ok(Role::PLAIN) };
+            for (step, src) in (0..).zip(parts) {
+                if let Some(dst) = cx.register_of(value, step) {
+                    cx.push(Sem::Mov { dst, src });
+                }
+            }
+        }
     }
     Ok(Role::PLAIN)
 }
 
+/// Lowers a move of one, two or four words.
+fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (Some(from), Some(to)) = (d.operand("b"), d.operand("d")) else {
+        return refuse(format!("{} without operands", d.op.name), "");
+    };
+    let wide = d.op.suffix().any(|part| part == Ok(".64"));
+    let count = match d.modifier("bits") {
+        "" if wide => 2,
+        "" => 1,
+        ".64" => 2,
+        ".128" => 4,
+        other => return refuse(format!("{}{other}", d.op.name), ""),
+    };
+    let mut moves = Vec::new();
+    for step in 0..count {
+        let src = match from.value {
+            Value::Constant { bank, offset } => cx.constant(bank, offset + 4 * i64::from(step))?,
+            Value::UniformConstant { bank, register: super::Register::Fixed, offset } => {
+                cx.constant(bank, offset + 4 * i64::from(step))?
+            }
+            Value::Small(number) => Src::Imm(u64::from((number >> (32 * step)) as u32)),
+            Value::Number(number) => Src::Imm(u64::from((number as u64 >> (32 * step)) as u32)),
+            Value::Double(bits) => Src::Imm(u64::from((bits >> (32 * step)) as u32)),
+            value if super::carry::is_zero(Some(value)) => Src::Imm(0),
+            value => match cx.register_of(value, step) {
+                Some(reg) => Src::Reg(reg),
+                None => return refuse(format!("{} of this operand", d.op.name), ""),
+            },
+        };
+        if let Some(dst) = cx.register_of(to.value, step) {
+            moves.push((dst, src));
+        }
+    }
+    match moves[..] {
+        [(dst, src)] => cx.push(Sem::Mov { dst, src }),
+        _ => cx.push(Sem::Moves(moves)),
+    }
+    Ok(())
+}
+
+/// Lowers two functions of three predicates, each given by a table.
+fn table(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let mut src = [Src::Imm(0); 3];
+    for (word, name) in src.iter_mut().zip(["a", "b", "c"]) {
+        *word = match cx.pred_src(d, name) {
+            PredSrc::Const(value) => Src::Imm(u64::from(value)),
+            p => {
+                let dst = cx.narrow();
+                cx.push(Sem::Select { dst, a: Src::Imm(1), b: Src::Imm(0), p });
+                Src::Reg(dst)
+            }
+        };
+    }
+    for (out, name) in [("p", "lut"), ("q", "lut2")] {
+        let Some(Value::Small(lut)) = d.operand(name).map(|operand| operand.value) else {
+            return refuse(format!("{} without a table", d.op.name), "");
+        };
+        if let Some(out) = cx.pred_dst(d, out) {
+            // only the lowest bit of the words counts
+            let found = cx.value(IntOp::Lop3(lut as u8), U32, &src);
+            let bit = cx.value(IntOp::And, U32, &[found, Src::Imm(1)]);
+            super::compare::into(cx, warpbound_core::program::sem::Cmp::Ne, U32, (bit, Src::Imm(0)), out);
+        }
+    }
+    Ok(())
+}
+
 fn special(name: &str) -> Res<Src> {
+    if matches!(name, "SRZ" | "SR_CgaCtaId") {
+        // a launch has no clusters, so each block is the only one of its cluster
+        return Ok(Src::Imm(0));
+    }
     Ok(Src::Special(match name {
         "SR_LANEID" => Special::LaneId,
         "SR_TID.X" => Special::Tid(0),
@@ -105,7 +211,7 @@ fn masked(cx: &Cx, d: &Decoded) -> Res<u8> {
     let whole = d.operand("a").is_none_or(|operand| operand.part.is_empty());
     let of_predicates = whole
         && !d.has("part")
-        && matches!(d.operand("what").map(|operand| operand.value), Some(Value::Choice("PR", _)));
+        && d.operands.iter().any(|operand| matches!(operand.value, Value::Choice("PR", _)));
     match d.operand("b").map(|operand| operand.value) {
         Some(Value::Number(mask)) if of_predicates && (0..1 << cx.preds.len()).contains(&mask) => {
             Ok(mask as u8)

@@ -4,13 +4,14 @@ use super::flags::Uses;
 use super::{Cx, Problem};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
-use crate::sass::table::{Decoded, Encoding, Op, Refused, Timing, Value, Word};
-use crate::sass::text::text;
+use crate::sass::table::{Decoded, Encoding, Meaning, Op, Refused, Timing, Value, Word, meaning};
+use crate::sass::text::{place, text};
 use warpbound_core::base::{OpClass, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
+use warpbound_core::program::cfg::{Cfg, Successors};
 use warpbound_core::program::layout::{Segment, WINDOW_SIZE, function_address};
-use warpbound_core::program::sem::{Sem, straight};
+use warpbound_core::program::sem::{Sem, jump, straight};
 use warpbound_core::program::{
     ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType, Register,
 };
@@ -96,6 +97,18 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
             .ok_or_else(|| (format!("it goes to {byte:#x}, where no instruction is"), String::new()))
     };
     let mut cx = Cx::new(encoding, (cubin, kernel), uses, &targets);
+    cx.copies = codings
+        .iter()
+        .flat_map(|coding| &coding.decoded)
+        .any(|d| d.op.meaning == Some(Meaning::Memory(meaning::Memory::Ldgsts)));
+    for (coding, d) in codings.iter().filter_map(|coding| Some((coding, coding.decoded.as_ref().ok()?))) {
+        if d.op.meaning == Some(Meaning::Control(meaning::Control::CallRelative))
+            && let Some(Value::Target(offset)) = d.operand("t").map(|operand| operand.value)
+            && let Ok(target) = targets(coding.byte as i64 + encoding.word_bytes as i64 + offset)
+        {
+            cx.return_address(target.index() as i64);
+        }
+    }
     let mut lowering = Lowering {
         encoding,
         kernel,
@@ -138,7 +151,7 @@ impl Lowering<'_> {
     fn decoded(&mut self, cx: &mut Cx, coding: &Coding, d: &Decoded, line: u32) -> String {
         let &Coding { byte, word, .. } = coding;
         let next = byte + self.encoding.word_bytes;
-        let shown = text(d, next, coding.control.reuse, |target| format!("{target:#x}"));
+        let shown = text(d, next, coding.control.reuse, place);
         self.problems.extend(Problem::unresolved(self.kernel, byte, word, &shown));
         let role = cx.instruction(d, next as i64).unwrap_or_else(|(message, hint)| {
             cx.parts.clear();
@@ -162,6 +175,9 @@ impl Lowering<'_> {
             self.instrs.truncate(1);
         }
         let functions = self.connect(codings);
+        if self.encoding.has(Meaning::Control(meaning::Control::Bssy)) {
+            self.reconverge();
+        }
         let instructions = codings.iter().map(coded).collect();
         let kernel = self.kernel;
         let mut program = KernelCode {
@@ -179,6 +195,23 @@ impl Lowering<'_> {
         memory(&mut program, cubin, kernel, &mut problems);
         program.notes.extend(program.order_note().map(str::to_owned));
         Built { program, problems, listing: self.listing }
+    }
+
+    /// Sets the points at which the lanes rejoin after divergent branches. Barriers of convergence
+    /// name such points only where a compiler wants lanes to wait; elsewhere the threads of a warp
+    /// run independently of each other. On the stack, they rejoin at the post-dominator of a
+    /// branch.
+    fn reconverge(&mut self) {
+        let flow: Vec<Successors> = self.instrs.iter().map(Successors::of).collect();
+        let cfg = Cfg::new(Pc::new(0), &flow);
+        for (index, instr) in self.instrs.iter_mut().enumerate() {
+            let join = cfg.reconvergence(Pc::from_index(index));
+            match &mut instr.sem {
+                Sem::Branch { reconverge, .. } if instr.guard.is_some() => *reconverge = join,
+                Sem::BranchTable { reconverge, .. } => *reconverge = join,
+                straight!() | jump!() | Sem::Call(_) | Sem::CallPointer(_) => {}
+            }
+        }
     }
 
     /// Sets the targets of branches, regions and calls; returns the called functions.

@@ -1,9 +1,9 @@
 //! Lowers exchanges between the threads of a warp or a block.
 
-use super::{Cx, Decoded, Register, Res, Role, Value, refuse};
+use super::{Cx, Decoded, Register, Res, Role, S32, U32, Value, refuse};
 use crate::sass::table::meaning::Warp as Name;
 use warpbound_core::program::sem::{
-    Barrier, BarrierKind, Operand as Src, PredSrc, Sem, Shuffle, ShuffleMode, VoteMode,
+    Barrier, BarrierKind, IntOp, Operand as Src, PredSrc, Sem, Shuffle, ShuffleMode, VoteMode,
 };
 use warpbound_core::program::{Flow, Guard};
 
@@ -54,7 +54,70 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             Ok(Role::PLAIN)
         }
         Name::Bar => barrier(cx, d),
+        Name::BarRed => reducing_barrier(cx, d),
+        Name::Warpsync => {
+            // without an operand all lanes take part
+            let members = match d.operand("b") {
+                Some(operand) => cx.raw(operand)?,
+                None => Src::Imm(0xffff_ffff),
+            };
+            cx.push(Sem::WarpSync { members });
+            Ok(Role::PLAIN)
+        }
+        Name::Redux => {
+            let src = cx.source(d, "a")?;
+            let members = active(cx);
+            let op = match d.modifier("op") {
+                "" => IntOp::And,
+                ".OR" => IntOp::Or,
+                ".XOR" => IntOp::Xor,
+                ".SUM" => IntOp::Add,
+                ".MIN" => IntOp::Min,
+                _ => IntOp::Max,
+            };
+            let ty = if d.has("s") { S32 } else { U32 };
+            let dst = cx.dst(d, "d")?;
+            cx.push(Sem::Reduce { op, ty, dst, src, members });
+            Ok(Role::PLAIN)
+        }
+        Name::Match => {
+            let members = active(cx);
+            let wide = d.has("wide");
+            let src = match d.operand("a") {
+                Some(operand) if wide => cx.pair(operand)?,
+                _ => cx.source(d, "a")?,
+            };
+            let all = d.op.name.ends_with("ALL");
+            let (dst, pred) = (cx.dst(d, "d")?, cx.pred_dst(d, "p"));
+            cx.push(Sem::Match { all, bits: if wide { 64 } else { 32 }, dst, pred, src, members });
+            Ok(Role::PLAIN)
+        }
+        Name::Movm | Name::Mma => super::matrix::lower(cx, d, name),
     }
+}
+
+/// Returns the mask of the lanes that execute the instruction.
+fn active(cx: &mut Cx) -> Src {
+    let dst = cx.narrow();
+    cx.push(Sem::ActiveMask { dst });
+    Src::Reg(dst)
+}
+
+/// Lowers a barrier that combines predicates of all threads.
+fn reducing_barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    let p = cx.pred_src(d, "p");
+    let kind = match d.modifier("op") {
+        ".AND" => BarrierKind::And(cx.flags.barrier, p),
+        ".OR" => BarrierKind::Or(cx.flags.barrier, p),
+        _ => BarrierKind::Popc(cx.flags.count, p),
+    };
+    let id = cx.source(d, "id")?;
+    let threads = match d.operand("threads") {
+        Some(operand) if !operand.hidden => Some(cx.source(d, "threads")?),
+        _ => None,
+    };
+    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true })));
+    Ok(Role::flow(Flow::Barrier))
 }
 
 fn barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {

@@ -6,7 +6,7 @@ use super::Mistake;
 use warpbound_core::isa::Space;
 
 /// The banks of constants and what the driver writes to them before a launch.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Abi {
     /// The number of each bank.
@@ -18,7 +18,7 @@ pub struct Abi {
 }
 
 /// The numbers of the banks of constants.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Banks {
     /// The properties of the launch, followed by the parameters.
@@ -64,6 +64,8 @@ pub enum LaunchValue {
     BlockSize(Axis),
     /// The number of blocks of the grid in one direction.
     GridSize(Axis),
+    /// A word of the descriptor of global memory, which no instruction interprets here.
+    Descriptor,
     /// The end of the thread's local memory, from which the stack grows downwards.
     StackTop,
 }

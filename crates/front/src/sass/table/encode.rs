@@ -14,7 +14,7 @@ impl Encoding {
         let form = &op.forms[decoded.form];
         let mut word = form.bits;
         if op.guarded {
-            let file = &self.registers.predicate;
+            let file = self.guards(op);
             let (register, negated) = decoded.guard.unwrap_or((Register::Fixed, false));
             let number = file.number(register).ok_or("guard")?;
             word |= self.guard.put(u64::from(number) | u64::from(negated) << file.bits);
@@ -47,7 +47,7 @@ impl Encoding {
             (spec.half, operand.half),
         ];
         for (bit, set) in flags {
-            match (bit, set) {
+            match (spec.sign(bit, form), set) {
                 (_, false) => {}
                 (Some(bit), true) => word |= 1 << bit,
                 (None, true) => return None,
@@ -82,7 +82,14 @@ impl Encoding {
                 word |= at.put(fits(offset, at.width())?) | bank_at.put(unsigned(bank.into(), bank_at)?);
                 registers.general.number(register)?.into()
             }
-            Value::Number(number) => fits(number, field.width())?,
+            Value::UniformConstant { bank, register, offset } => {
+                let (at, bank_at) = (spec.offset.as_ref()?, spec.bank.as_ref()?);
+                word |= at.put(fits(offset, at.width())?) | bank_at.put(unsigned(bank.into(), bank_at)?);
+                registers.uniform.as_ref()?.number(register)?.into()
+            }
+            Value::Half(bits) => bits.into(),
+            Value::Number(number) if spec.words && number % 4 == 0 => fits(number / 4, field.width())?,
+            Value::Number(number) if !spec.words => fits(number, field.width())?,
             Value::Small(number) if matches!(spec.kind, Kind::RegisterOrNumber(_)) => {
                 let (number_field, bit) = spec.number.as_ref()?;
                 return Some(number_field.put(unsigned(number, number_field)?) | 1 << bit);
@@ -90,14 +97,20 @@ impl Encoding {
             Value::Small(number) => number,
             Value::Single(bits) => upper(bits.into(), 32, field)?,
             Value::Double(bits) => upper(bits, 64, field)?,
-            Value::Target(offset) => fits(offset, field.width())?,
-            Value::Address { register, offset, .. } => {
+            Value::Target(offset) if spec.words && offset % 4 == 0 => fits(offset / 4, field.width())?,
+            Value::Target(offset) if !spec.words => fits(offset, field.width())?,
+            Value::Address { register, offset, uniform, descriptor, .. } => {
                 word |= address_offset(spec, register, offset)?;
+                for (field, register) in [(&spec.uniform, uniform), (&spec.descriptor, descriptor)] {
+                    if let (Some(field), Some(register)) = (field, register) {
+                        word |= field.put(registers.uniform.as_ref()?.number(register)?.into());
+                    }
+                }
                 registers.general.number(register)?.into()
             }
             Value::Choice(_, number) => number,
             Value::Barrier(barrier) | Value::Barriers(barrier) => barrier.into(),
-            Value::Constant { .. } => return None,
+            Value::Constant { .. } | Value::Target(_) | Value::Number(_) => return None,
         };
         Some(word | field.put(unsigned(bits, field)?))
     }
@@ -112,8 +125,8 @@ fn address_offset(spec: &OperandSpec, register: Register, offset: i64) -> Option
     }
     let offset = offset / unit;
     Some(field.put(match register {
-        Register::Fixed => unsigned(u64::try_from(offset).ok()?, field)?,
-        Register::Number(_) => fits(offset, field.width())?,
+        Register::Fixed if spec.uniform.is_none() => unsigned(u64::try_from(offset).ok()?, field)?,
+        _ => fits(offset, field.width())?,
     }))
 }
 

@@ -5,10 +5,12 @@ use serde::Deserialize;
 use super::source::Sources;
 use super::syntax::Syntax;
 use super::text;
-use super::{Field, Form, Kind, Meaning, Mistake, Modifier, Op, OperandSpec, Part, Source, Timing, Word};
+use super::{
+    Condition, Field, Form, Kind, Meaning, Mistake, Modifier, Op, OperandSpec, Part, Source, Timing, Word,
+};
 use warpbound_core::isa::Space;
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename = "Op", deny_unknown_fields)]
 pub(super) struct OpSpec {
     pub name: String,
@@ -26,6 +28,22 @@ pub(super) struct OpSpec {
     set: Option<String>,
     #[serde(default)]
     clear: Option<String>,
+    /// The values of fields that the instruction fixes, such as `87+4=15`.
+    #[serde(default)]
+    fixed: Option<String>,
+    /// Conditions on the values of fields, one of which holds in all words of the entry.
+    #[serde(default)]
+    when: Option<String>,
+    /// The first architecture that has the instruction, if not all do.
+    #[serde(default)]
+    since: Option<u32>,
+    /// The last architecture that has the instruction, if not all do.
+    #[serde(default)]
+    until: Option<u32>,
+    /// Whether the threads of a warp execute it together, so that its guard is one of their common
+    /// predicates.
+    #[serde(default)]
+    uniform: bool,
     #[serde(default = "yes")]
     guarded: bool,
     text: String,
@@ -33,6 +51,23 @@ pub(super) struct OpSpec {
 
 fn yes() -> bool {
     true
+}
+
+impl OpSpec {
+    /// Leaves out the forms with one of these sources.
+    pub(super) fn leave_out(&mut self, letters: &[String]) {
+        let left = |form: &&str| !letters.iter().any(|letter| form.split_whitespace().next() == Some(letter));
+        let forms: Vec<&str> = self.forms.split(';').filter(left).collect();
+        self.forms = forms.join(";");
+    }
+
+    /// Returns whether all of these architectures have the instruction.
+    pub(super) fn is_of(&self, targets: &[u32]) -> bool {
+        let within = |target: &u32| {
+            self.since.is_none_or(|since| since <= *target) && self.until.is_none_or(|until| *target <= until)
+        };
+        targets.iter().all(within) && !self.forms.is_empty()
+    }
 }
 
 /// What the instructions of a table have in common.
@@ -55,13 +90,16 @@ pub(super) fn instruction(spec: OpSpec, layout: &Layout) -> Result<Op, Mistake> 
         .map_err(|(message, hint)| Mistake::new("text", message, hint))?;
     let set = bits("set", spec.set.as_deref(), layout)?;
     let clear = bits("clear", spec.clear.as_deref(), layout)?;
+    let (ones, zeros) = fixed(spec.fixed.as_deref().unwrap_or_default(), layout)?;
+    let (set, clear) = (set | ones, clear | zeros);
     if set & clear != 0 {
         let hint = format!("these bits are in both: {:#x}", set & clear);
         return Err(Mistake::new("clear", "a bit is both in `set` and in `clear`", hint));
     }
+    let when = conditions(spec.when.as_deref(), layout)?;
     // Modifiers may use bits that the entry fixes, but not those that the forms fix.
     let own: Vec<Word> = forms.iter().map(|form| form.mask & !form.b.mask()).collect();
-    let fixed = |form: Form| Form { bits: form.bits | set, mask: form.mask | set | clear, ..form };
+    let completed = |form: Form| Form { bits: form.bits | set, mask: form.mask | set | clear, ..form };
     let op = Op {
         name: spec.name,
         meaning: spec.sem,
@@ -70,7 +108,9 @@ pub(super) fn instruction(spec: OpSpec, layout: &Layout) -> Result<Op, Mistake> 
         timing: spec.timing,
         reuse: spec.reuse.unwrap_or(spec.timing == Timing::Fixed),
         guarded: spec.guarded,
-        forms: forms.into_iter().map(fixed).collect(),
+        uniform: spec.uniform,
+        when,
+        forms: forms.into_iter().map(completed).collect(),
         mnemonic,
         operands,
     };
@@ -122,6 +162,41 @@ fn bits(field: &'static str, text: Option<&str>, layout: &Layout) -> Result<Word
     Ok(word)
 }
 
+/// Parses conditions such as `24+8=255 32+32=power`.
+fn conditions(text: Option<&str>, layout: &Layout) -> Result<Vec<Condition>, Mistake> {
+    let each = text.unwrap_or_default().split_whitespace().map(|item| {
+        let wrong = |message: String| {
+            Mistake::new("when", message, "a field and its value, such as \"24+8=255\" or \"32+32=power\"")
+        };
+        let (at, value) = item.split_once('=').ok_or_else(|| wrong(format!("`{item}` has no value")))?;
+        let field = layout.syntax.field(at, 1).map_err(|(message, _)| wrong(message))?;
+        let value = match value {
+            "power" => None,
+            number => Some(number.parse().map_err(|_| wrong(format!("`{number}` is no number")))?),
+        };
+        Ok(Condition { field, value })
+    });
+    each.collect()
+}
+
+/// Parses the values of fixed fields, such as `87+4=15 72=1`; returns the bits that are ones and
+/// those that are zeros.
+fn fixed(text: &str, layout: &Layout) -> Result<(Word, Word), Mistake> {
+    let (mut ones, mut zeros) = (0, 0);
+    for item in text.split_whitespace() {
+        let wrong = |message: String| {
+            Mistake::new("fixed", message, "a field and its value, such as \"87+4=15\" or \"72=1\"")
+        };
+        let (at, value) = item.split_once('=').ok_or_else(|| wrong(format!("`{item}` has no value")))?;
+        let field = layout.syntax.field(at, 1).map_err(|(message, _)| wrong(message))?;
+        let value = value.parse::<u64>().ok().filter(|&value| field.get(field.put(value)) == value);
+        let value = value.ok_or_else(|| wrong(format!("`{item}` has no value that fits its field")))?;
+        ones |= field.put(value);
+        zeros |= field.mask() & !field.put(value);
+    }
+    Ok((ones, zeros))
+}
+
 /// Parses a form such as `r 5c10 fff8`.
 fn form_of(text: &str, layout: &Layout) -> Result<Form, Mistake> {
     let wrong = |message: String| {
@@ -171,14 +246,15 @@ impl OperandSpec {
     fn mask(&self, form: &Form) -> Word {
         let bits = [self.neg, self.abs, self.inv, self.not, self.cc, self.half];
         let mut mask = self.place(form).mask();
-        mask |= bits.iter().flatten().fold(0, |mask, bit| mask | 1 << bit);
+        mask |= bits.iter().filter_map(|&bit| self.sign(bit, form)).fold(0, |mask, bit| mask | 1 << bit);
         if let Some((field, bit)) = &self.number {
             mask |= field.mask() | 1 << bit;
         }
         if let Some((field, _)) = &self.part {
             mask |= field.mask();
         }
-        mask |= self.offset.as_ref().map_or(0, Field::mask) | self.bank.as_ref().map_or(0, Field::mask);
+        let further = [&self.offset, &self.bank, &self.uniform, &self.descriptor];
+        mask |= further.into_iter().flatten().fold(0, |mask, field| mask | field.mask());
         // a modifier describes the same bit
         self.extended.map_or(mask, |bit| mask & !(1 << bit))
     }

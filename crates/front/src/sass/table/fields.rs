@@ -1,8 +1,8 @@
 //! Reading of the fields of instruction words.
 
-use super::field::{low, signed};
+use super::field::{Field, low, signed};
 use super::instruction::{Operand, Value};
-use super::{Encoding, Form, Kind, Op, OperandSpec, Part, Register, Source, Values, Word};
+use super::{Encoding, Form, Kind, Op, OperandSpec, Part, Register, RegisterFile, Source, Values, Word};
 
 /// A possible form of a word.
 #[derive(Clone, Copy, Debug)]
@@ -22,15 +22,22 @@ impl Encoding {
         self.by_top[top as usize].iter().filter_map(move |&(op, form)| {
             let op = &self.ops[op as usize];
             let found = &op.forms[form as usize];
-            (word & found.mask == found.bits).then_some(Found { op, form: form as usize })
+            let fits = op.when.is_empty() || op.when.iter().any(|condition| condition.holds(word));
+            (word & found.mask == found.bits && fits).then_some(Found { op, form: form as usize })
         })
+    }
+
+    /// Returns the predicates of which one is the guard of an instruction.
+    pub(super) fn guards(&self, op: &Op) -> &RegisterFile {
+        let registers = &self.registers;
+        registers.uniform_predicate.as_ref().filter(|_| op.uniform).unwrap_or(&registers.predicate)
     }
 
     pub(super) fn guard(&self, word: Word, op: &Op) -> Option<(Register, bool)> {
         if !op.guarded {
             return None;
         }
-        let (bits, file) = (self.guard.get(word), &self.registers.predicate);
+        let (bits, file) = (self.guard.get(word), self.guards(op));
         let (number, negated) = (bits & u64::from(file.count()), bits >> file.bits != 0);
         let register = file.register(number as u8);
         // the predicate that is always true is not a guard
@@ -81,7 +88,7 @@ impl Encoding {
         spec: &'t OperandSpec,
         form: &'t Form,
     ) -> Result<Operand<'t>, Missing<'t>> {
-        let bit = |bit: Option<u32>| bit.is_some_and(|bit| word >> bit & 1 != 0);
+        let bit = |bit: Option<u32>| spec.sign(bit, form).is_some_and(|bit| word >> bit & 1 != 0);
         let (place, value) = self.value(word, spec, form)?;
         let part = match &spec.part {
             None => "",
@@ -94,8 +101,12 @@ impl Encoding {
         Ok(Operand {
             name: &spec.name,
             // of an operand that may be a register or a number, only the number can be hidden
-            hidden: spec.hide == Some(place)
-                && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
+            hidden: spec.silent
+                || spec.hide == Some(place)
+                    && !bit(spec.not)
+                    && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
+            described: spec.described,
+            sized: spec.sized,
             value,
             neg: bit(spec.neg),
             abs: bit(spec.abs),
@@ -104,6 +115,7 @@ impl Encoding {
             cc: bit(spec.cc),
             half: bit(spec.half),
             part,
+            part_last: spec.part_last,
             wide: spec.wide,
             plain: spec.plain.then(|| spec.place(form).width()),
             next: spec.next,
@@ -142,10 +154,26 @@ impl Encoding {
                 offset: spec.offset.as_ref().map_or(0, |field| signed(field.get(word), field.width())),
                 bank: spec.bank.as_ref().map_or(0, |field| field.get(word) as u8),
             },
-            Kind::Number(true) => Value::Number(signed(bits, spec.field.width())),
+            Kind::UniformConstant => match &self.registers.uniform {
+                Some(file) => Value::UniformConstant {
+                    register: file.register(bits as u8),
+                    offset: spec.offset.as_ref().map_or(0, |field| signed(field.get(word), field.width())),
+                    bank: spec.bank.as_ref().map_or(0, |field| field.get(word) as u8),
+                },
+                None => return missing,
+            },
+            Kind::Literal => Value::Choice(&spec.name, 0),
+            Kind::Half => Value::Half(bits as u16),
+            Kind::Number(true) => {
+                let unit = if spec.words { 4 } else { 1 };
+                Value::Number(signed(bits, spec.field.width()) * unit)
+            }
             Kind::Number(false) => Value::Small(bits),
             Kind::Single => Value::Single(bits as u32),
-            Kind::Target => Value::Target(signed(bits, spec.field.width())),
+            Kind::Target => {
+                let unit = if spec.words { 4 } else { 1 };
+                Value::Target(signed(bits, spec.field.width()) * unit)
+            }
             Kind::Address => self.address_value(word, spec, bits),
             Kind::RegisterOrNumber(_) => match &spec.number {
                 Some((number, bit)) if word >> bit & 1 != 0 => {
@@ -202,12 +230,15 @@ impl Encoding {
         let register = self.registers.general.register(bits as u8);
         // without a register, the offset is the address, which is unsigned
         let offset = spec.offset.as_ref().map_or(0, |field| match register {
-            Register::Fixed => field.get(word) as i64,
-            Register::Number(_) => signed(field.get(word), field.width()),
+            Register::Fixed if spec.uniform.is_none() => field.get(word) as i64,
+            _ => signed(field.get(word), field.width()),
         });
         let offset = if spec.words { offset * 4 } else { offset };
-        let wide = spec.extended.is_some_and(|bit| word >> bit & 1 != 0);
-        Value::Address { register, offset, wide }
+        let wide = spec.wide || spec.extended.is_some_and(|bit| word >> bit & 1 != 0);
+        let file = self.registers.uniform.as_ref();
+        let shared = |field: &Option<Field>| Some(file?.register(field.as_ref()?.get(word) as u8));
+        let (uniform, descriptor) = (shared(&spec.uniform), shared(&spec.descriptor));
+        Value::Address { register, offset, wide, uniform, descriptor }
     }
 }
 

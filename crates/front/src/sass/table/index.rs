@@ -16,7 +16,8 @@ pub(super) fn by_top(ops: &[Op], opcode: &Field) -> Vec<Vec<(u16, u8)>> {
             }
         }
         list.sort_by_key(|&(op, form)| {
-            std::cmp::Reverse(ops[op as usize].forms[form as usize].mask.count_ones())
+            let op = &ops[op as usize];
+            std::cmp::Reverse((!op.when.is_empty(), op.forms[form as usize].mask.count_ones()))
         });
     }
     lists
@@ -31,7 +32,9 @@ pub(super) fn alike(ops: &[Op], by_top: &[Vec<(u16, u8)>]) -> Vec<(usize, usize)
                 let (a, b) =
                     (&ops[op as usize].forms[form as usize], &ops[other as usize].forms[second as usize]);
                 let together = a.mask & b.mask;
-                let same = a.bits & together == b.bits & together;
+                // entries with conditions come first
+                let conditional = |index: u16| !ops[index as usize].when.is_empty();
+                let same = a.bits & together == b.bits & together && conditional(op) == conditional(other);
                 if same
                     && a.mask.count_ones() == b.mask.count_ones()
                     && !found.contains(&(op as usize, other as usize))

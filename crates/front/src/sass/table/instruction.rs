@@ -11,7 +11,8 @@ pub struct Decoded<'t> {
     pub registers: &'t Registers,
     /// The index of its form.
     pub form: usize,
-    /// The guard predicate, and whether it is negated; `None` for all lanes.
+    /// The guard predicate, and whether it is negated; `None` for all lanes. [`Op::uniform`] says
+    /// of which file it is.
     pub guard: Option<(Register, bool)>,
     /// The modifiers: name, printed text, and number.
     pub modifiers: Vec<(&'t str, &'t str, u64)>,
@@ -40,6 +41,8 @@ pub struct Operand<'t> {
     pub half: bool,
     /// The selected part, as printed.
     pub part: &'t str,
+    /// Whether the mark of the reuse cache is printed before the part.
+    pub part_last: bool,
     /// Whether it has 64 bits.
     pub wide: bool,
     /// The number of bits of a number that is printed without its sign.
@@ -50,6 +53,10 @@ pub struct Operand<'t> {
     pub joined: bool,
     /// Whether it is not printed.
     pub hidden: bool,
+    /// Whether a disassembly names the descriptor of an address.
+    pub described: bool,
+    /// Whether a disassembly says that the register of an address has 64 bits.
+    pub sized: bool,
     /// Whether a space is printed between the brackets of a constant.
     pub apart: bool,
     /// The operand slot of its reuse mark.
@@ -112,6 +119,15 @@ pub enum Value<'t> {
         /// The offset in bytes.
         offset: i64,
     },
+    /// A constant whose address is the sum of a register of the warp and an offset.
+    UniformConstant {
+        /// The bank.
+        bank: u8,
+        /// The register.
+        register: Register,
+        /// The offset in bytes.
+        offset: i64,
+    },
     /// A 32-bit number; shorter ones are sign-extended.
     Number(i64),
     /// A short unsigned number.
@@ -120,6 +136,8 @@ pub enum Value<'t> {
     Single(u32),
     /// The bits of a double-precision number.
     Double(u64),
+    /// The bits of a number of half precision.
+    Half(u16),
     /// A branch target, in bytes from the next instruction.
     Target(i64),
     /// An address: a register, or a pair if `wide`, plus an offset.
@@ -130,6 +148,10 @@ pub enum Value<'t> {
         offset: i64,
         /// Whether the address has 64 bits.
         wide: bool,
+        /// A register of the warp that is added.
+        uniform: Option<Register>,
+        /// A register of the warp that describes the memory.
+        descriptor: Option<Register>,
     },
     /// One of several texts.
     Choice(&'t str, u64),

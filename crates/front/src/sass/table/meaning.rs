@@ -20,6 +20,8 @@ pub enum Meaning {
     Moves(Moves),
     /// Single precision.
     Float(Float),
+    /// Half precision.
+    Half(Half),
     /// Double precision.
     Double(Double),
     /// Conversions.
@@ -46,6 +48,20 @@ pub enum Int {
     Vmnmx,
     Xmad,
     Imul,
+    /// A sum of three with up to two carries.
+    Add3,
+    /// A sum of two with a carry.
+    Add,
+    Add64,
+    Mad,
+    MadWide,
+    MadHi,
+    LeaCarry,
+    LeaUpper,
+    Iabs,
+    AddMinimum,
+    Minimum3,
+    Minimum64,
 }
 
 /// Shifts, logic and bit fields.
@@ -64,6 +80,13 @@ pub enum Bits {
     Popc,
     Flo,
     Prmt,
+    /// A shift of two words in either direction.
+    Shf,
+    /// A table of three bits whose result is also tested.
+    Lop3Test,
+    Brev,
+    Sgxt,
+    Bmsk,
 }
 
 /// Comparisons.
@@ -80,6 +103,9 @@ pub enum Compare {
     Dsetp,
     Dset,
     Fchk,
+    /// The comparison of the upper words of 64-bit integers.
+    IsetpUpper,
+    Isetp64,
 }
 
 /// Moves, selections, logic on predicates, and special registers.
@@ -94,6 +120,12 @@ pub enum Moves {
     P2r,
     R2p,
     S2r,
+    /// A move of one, two or four words.
+    MovWords,
+    Sel64,
+    Fsel,
+    Plop3,
+    Cs2r,
 }
 
 /// Single precision.
@@ -107,6 +139,18 @@ pub enum Float {
     Fmnmx,
     Rro,
     Mufu,
+    /// The multifunction unit whose sine and cosine take turns.
+    MufuTurns,
+}
+
+/// Half precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names are those of opcodes")]
+pub enum Half {
+    Hadd2,
+    Hmul2,
+    Hfma2,
 }
 
 /// Double precision.
@@ -129,6 +173,12 @@ pub enum Convert {
     F2i,
     I2f,
     I2i,
+    /// The conversions of generations in which the texts of types differ.
+    FloatToInt,
+    IntToFloat,
+    FloatToFloat,
+    Integral,
+    PackHalves,
 }
 
 /// Loads, stores, atomic operations and fences.
@@ -144,6 +194,11 @@ pub enum Memory {
     Red,
     Membar,
     Depbar,
+    Ldsm,
+    Ldgsts,
+    Ldgdepbar,
+    /// Each lane adds one.
+    Count,
 }
 
 /// Exchanges between the threads of a warp or a block.
@@ -155,6 +210,12 @@ pub enum Warp {
     Vote,
     Bar,
     B2r,
+    BarRed,
+    Match,
+    Redux,
+    Warpsync,
+    Movm,
+    Mma,
 }
 
 /// Branches, divergent regions, calls and exits.
@@ -178,4 +239,18 @@ pub enum Control {
     Ret,
     Exit,
     Bpt,
+    /// A branch by a predicate and the guard.
+    BranchIf,
+    /// A branch that is taken if the warp is divergent.
+    BranchDivergent,
+    Bssy,
+    Bsync,
+    Break,
+    Bmov,
+    /// The initialisation of a barrier.
+    BmovBarrier,
+    CallRelative,
+    ReturnRelative,
+    /// Instructions for divergent warps that are not modelled, and stop a run that reaches them.
+    Divergent,
 }

@@ -33,6 +33,14 @@ impl Mistake {
         self
     }
 
+    /// Returns the mistake of a generation that a table describes by its differences. What is wrong
+    /// in the values that it has of its own is searched there.
+    pub(super) fn of_variant(self, index: usize) -> Self {
+        let own = ["targets", "registers", "abi"];
+        let here = matches!(self.path.first(), Some(Step::Field(name)) if own.contains(&name.as_ref()));
+        if here { self.item(index).within("variants") } else { self }
+    }
+
     /// Returns the mistake with the name of an instruction, or of another part of the table.
     pub(super) fn of(mut self, name: &str) -> Self {
         self.message = format!("{name}: {}", self.message);

@@ -97,10 +97,29 @@ pub struct Op {
     pub reuse: bool,
     /// Whether it can have a guard.
     pub guarded: bool,
+    /// Whether its guard is a predicate that the threads of a warp share.
+    pub uniform: bool,
+    /// The conditions one of which its words fulfil; none if there are none.
+    when: Vec<Condition>,
     forms: Vec<Form>,
     /// The text after the mnemonic: modifiers and literals.
     mnemonic: Vec<Part>,
     operands: Vec<OperandSpec>,
+}
+
+/// A condition on the value of a field.
+#[derive(Debug)]
+struct Condition {
+    field: Field,
+    /// The value; `None` is any power of two.
+    value: Option<u64>,
+}
+
+impl Condition {
+    fn holds(&self, word: Word) -> bool {
+        let value = self.field.get(word);
+        self.value.map_or(value.is_power_of_two(), |wanted| wanted == value)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -151,6 +170,16 @@ struct OperandSpec {
     offset: Option<Field>,
     /// The bank of an indexed constant.
     bank: Option<Field>,
+    /// A register of the warp that is added to an address.
+    uniform: Option<Field>,
+    /// A register of the warp that describes the memory of an address.
+    descriptor: Option<Field>,
+    /// Whether a disassembly names the descriptor.
+    described: bool,
+    /// Whether a disassembly says that the register of an address has 64 bits.
+    sized: bool,
+    /// Whether it is never printed.
+    silent: bool,
     /// Whether the offset is in words of four bytes.
     words: bool,
     /// The bit that is set if the address has 64 bits.
@@ -163,6 +192,8 @@ struct OperandSpec {
     half: Option<u32>,
     /// A choice that selects a part of the operand and is printed after it.
     part: Option<(Field, usize)>,
+    /// Whether the mark of the reuse cache is printed before the part.
+    part_last: bool,
     /// The value for which the operand is not printed.
     hide: Option<u64>,
     /// Whether a space is printed between the brackets of a constant.
@@ -190,9 +221,15 @@ enum Kind {
     /// The kind depends on the form.
     B,
     IndexedConstant,
+    /// A register of the warp, plus an offset, in a constant bank.
+    UniformConstant,
     /// A number, signed or unsigned.
     Number(Signed),
     Single,
+    /// A number of half precision.
+    Half,
+    /// A text that is always the same.
+    Literal,
     Target,
     Address,
     /// A register, or a number of this many bits.
@@ -214,6 +251,11 @@ impl Encoding {
         names
     }
 
+    /// Returns whether an instruction has these semantics.
+    pub fn has(&self, meaning: Meaning) -> bool {
+        self.ops.iter().any(|op| op.meaning == Some(meaning))
+    }
+
     /// Returns the architectures as a range.
     pub fn range(&self) -> RangeInclusive<u32> {
         let (least, most) = (self.targets.iter().min(), self.targets.iter().max());
@@ -233,6 +275,12 @@ impl Encoding {
 }
 
 impl OperandSpec {
+    /// Returns the bit of a sign in words of a form. A number that takes the place of a register
+    /// has no sign of its own.
+    fn sign(&self, bit: Option<u32>, form: &Form) -> Option<u32> {
+        bit.filter(|bit| self.kind != Kind::B || form.b.mask() >> bit & 1 == 0)
+    }
+
     /// Returns the field of the operand's value in words of a form.
     fn place<'a>(&'a self, form: &'a Form) -> &'a Field {
         if self.kind == Kind::B { &form.b } else { &self.field }

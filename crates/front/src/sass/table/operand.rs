@@ -57,7 +57,12 @@ fn kind(word: &str, syntax: &Syntax) -> Result<(Kind, u32), Wrong> {
         }
         "B" => (Kind::B, 0),
         "CX" => (Kind::IndexedConstant, general),
+        "UCX" => {
+            let file = syntax.registers.uniform.as_ref();
+            (Kind::UniformConstant, file.ok_or_else(|| missing("uniform registers", "uniform"))?.bits)
+        }
         "F32" => (Kind::Single, 32),
+        "F16" => (Kind::Half, 16),
         "T" => (Kind::Target, 0),
         "M" => (Kind::Address, general),
         "SB" => (Kind::Barrier, syntax.barrier_bits),
@@ -78,6 +83,11 @@ fn kind(word: &str, syntax: &Syntax) -> Result<(Kind, u32), Wrong> {
 }
 
 impl OperandSpec {
+    /// Creates the operand for a text that is always the same.
+    pub(super) fn literal(text: &str) -> Self {
+        Self::new(text, Kind::Literal, Field::default())
+    }
+
     fn new(name: &str, kind: Kind, field: Field) -> Self {
         Self {
             name: name.to_owned(),
@@ -86,6 +96,11 @@ impl OperandSpec {
             number: None,
             offset: None,
             bank: None,
+            uniform: None,
+            descriptor: None,
+            described: false,
+            sized: false,
+            silent: false,
             words: false,
             extended: None,
             neg: None,
@@ -95,6 +110,7 @@ impl OperandSpec {
             cc: None,
             half: None,
             part: None,
+            part_last: false,
             hide: None,
             apart: false,
             wide: false,
@@ -114,6 +130,8 @@ impl OperandSpec {
             "plain" => &mut self.plain,
             "next" => &mut self.next,
             "joined" => &mut self.joined,
+            "sized" => &mut self.sized,
+            "silent" => &mut self.silent,
             _ => return false,
         };
         *flag = true;
@@ -156,11 +174,17 @@ impl OperandSpec {
                 let field = syntax.field(&format!("{from}+{bits}"), bits)?;
                 self.number = Some((field, syntax.bit(word, at)?));
             }
-            ("part" | "half3", _) => {
-                let (index, width) = syntax.choice(key)?;
+            (choice, _) if !at.is_empty() && syntax.choice(choice).is_ok() => {
+                let (index, width) = syntax.choice(choice)?;
                 self.part = Some((syntax.field(at, width)?, index));
+                self.part_last = !matches!(choice, "part" | "half3");
             }
             ("bank", _) => self.bank = Some(syntax.field(at, 0)?),
+            ("ur", _) => self.uniform = Some(syntax.uniform(at)?),
+            ("desc" | "hidden_desc", _) => {
+                self.descriptor = Some(syntax.uniform(at)?);
+                self.described = key == "desc";
+            }
             (_, Some(("hide", value))) => self.hide = Some(value.parse().map_err(|_| no_number())?),
             (_, Some(("slot", value))) => self.slot = Some(value.parse().map_err(|_| no_number())?),
             (_, Some(("offset", width))) => {
@@ -179,7 +203,9 @@ impl OperandSpec {
 
     /// Returns the operand, if nothing that its kind needs is missing.
     fn complete(self, text: &str) -> Result<Self, Wrong> {
-        if self.kind == Kind::IndexedConstant && (self.offset.is_none() || self.bank.is_none()) {
+        if matches!(self.kind, Kind::IndexedConstant | Kind::UniformConstant)
+            && (self.offset.is_none() || self.bank.is_none())
+        {
             let hint = "for example `{m:CX@8 offset=S16@20 bank@36+5}`".to_owned();
             return Err((format!("`{text}` has no offset or no bank"), hint));
         }

@@ -14,7 +14,7 @@ use super::syntax::Syntax;
 use super::{Abi, Choice, Encoding, Field, Mistake, Op, Word};
 use warpbound_core::diag::{Diagnostics, SourceText, Texts, from_ron, unique_keys};
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename = "Encoding", deny_unknown_fields)]
 struct EncodingSpec {
     name: String,
@@ -32,11 +32,30 @@ struct EncodingSpec {
     sources: BTreeMap<String, SourceSpec>,
     #[serde(deserialize_with = "unique_keys")]
     choices: BTreeMap<String, String>,
+    #[serde(default)]
+    variants: Vec<VariantSpec>,
     instructions: Vec<OpSpec>,
 }
 
+/// A generation that shares the instructions of a table with the one that the table begins with.
+#[derive(Clone, Deserialize)]
+#[serde(rename = "Variant", deny_unknown_fields)]
+struct VariantSpec {
+    name: String,
+    targets: Vec<u32>,
+    /// The register files, if they differ.
+    #[serde(default)]
+    registers: Option<Registers>,
+    /// The banks of constants, if they differ.
+    #[serde(default)]
+    abi: Option<Abi>,
+    /// The letters of the sources that the operand B cannot have.
+    #[serde(default)]
+    without: Vec<String>,
+}
+
 /// The bits that identify an instruction.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename = "Opcode", deny_unknown_fields)]
 struct OpcodeSpec {
     at: String,
@@ -45,19 +64,33 @@ struct OpcodeSpec {
 }
 
 impl Encoding {
-    /// Parses a table.
+    /// Parses a table and returns the encoding of the generation that it begins with.
     ///
     /// # Errors
     /// The text is not a table, or descriptions of instructions are invalid; there is a diagnostic
     /// for each of them.
     pub fn parse(source: &SourceText) -> Result<Self, Diagnostics> {
         let spec: EncodingSpec = from_ron(source)?;
-        let texts = Texts::new(source.clone());
-        Self::checked(source.name(), spec).map_err(|mistakes| {
-            let mut problems = Diagnostics::default();
-            mistakes.iter().for_each(|mistake| problems.push(mistake.diagnostic(texts.root())));
-            problems
+        Self::checked(source.name(), spec).map_err(|mistakes| diagnostics(source, &mistakes))
+    }
+
+    /// Parses a table and returns the encoding of each of its generations.
+    ///
+    /// # Errors
+    /// As for [`Encoding::parse`].
+    pub fn parse_all(source: &SourceText) -> Result<Vec<Self>, Diagnostics> {
+        let spec: EncodingSpec = from_ron(source)?;
+        let further = (0..spec.variants.len()).map(|index| (Some(index), spec.variant(index)));
+        let each = std::iter::once((None, spec.clone())).chain(further);
+        each.map(|(index, spec)| {
+            let moved = |wrong: Mistake| match index {
+                Some(index) => wrong.of_variant(index),
+                None => wrong,
+            };
+            Self::checked(source.name(), spec)
+                .map_err(|mistakes| diagnostics(source, &mistakes.into_iter().map(moved).collect::<Vec<_>>()))
         })
+        .collect()
     }
 
     /// Returns the encoding, or what is wrong with the table.
@@ -90,7 +123,7 @@ impl Encoding {
                 word_bits,
             },
         };
-        let ops = instructions(spec.instructions, &layout, &mut mistakes);
+        let ops = instructions(spec.instructions, &spec.targets, &layout, &mut mistakes);
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
@@ -111,6 +144,32 @@ impl Encoding {
             by_top,
         })
     }
+}
+
+impl EncodingSpec {
+    /// Returns the table of another generation.
+    fn variant(&self, index: usize) -> Self {
+        let variant = self.variants[index].clone();
+        let own = self.clone();
+        let mut instructions = own.instructions;
+        instructions.iter_mut().for_each(|spec| spec.leave_out(&variant.without));
+        Self {
+            name: variant.name,
+            targets: variant.targets,
+            registers: variant.registers.unwrap_or(own.registers),
+            abi: variant.abi.unwrap_or(own.abi),
+            instructions,
+            ..self.clone()
+        }
+    }
+}
+
+/// Returns the diagnostics of the mistakes in a table.
+fn diagnostics(source: &SourceText, mistakes: &[Mistake]) -> Diagnostics {
+    let texts = Texts::new(source.clone());
+    let mut problems = Diagnostics::default();
+    mistakes.iter().for_each(|mistake| problems.push(mistake.diagnostic(texts.root())));
+    problems
 }
 
 /// Returns the number of bits of a guard: a predicate, and the bit that negates it.
@@ -252,11 +311,16 @@ fn choice(list: &str) -> Result<Vec<Option<String>>, String> {
     if texts.len() < 2 { Err("a choice of fewer than two texts".to_owned()) } else { Ok(texts) }
 }
 
-/// Returns the instructions without mistakes.
-fn instructions(specs: Vec<OpSpec>, layout: &Layout, mistakes: &mut Vec<Mistake>) -> Vec<Op> {
+/// Returns the instructions of some architectures without mistakes.
+fn instructions(
+    specs: Vec<OpSpec>,
+    targets: &[u32],
+    layout: &Layout,
+    mistakes: &mut Vec<Mistake>,
+) -> Vec<Op> {
     let mut ops = Vec::new();
     let mut indices = Vec::new();
-    for (index, spec) in specs.into_iter().enumerate() {
+    for (index, spec) in specs.into_iter().enumerate().filter(|(_, spec)| spec.is_of(targets)) {
         let name = spec.name.clone();
         match instruction(spec, layout) {
             Ok(op) => {

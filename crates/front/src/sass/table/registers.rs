@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// The register files that instructions name.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Registers {
     /// The 32-bit registers of a thread; the fixed one is zero.
@@ -19,7 +19,7 @@ pub struct Registers {
 }
 
 /// A register file.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(rename = "File", deny_unknown_fields)]
 pub struct RegisterFile {
     /// The letters before the number of a register.

@@ -46,6 +46,17 @@ impl Syntax<'_> {
         Ok(field)
     }
 
+    /// Parses the field of a register of a warp.
+    pub(super) fn uniform(&self, at: &str) -> Result<Field, Wrong> {
+        match &self.registers.uniform {
+            Some(file) => self.field(at, file.bits),
+            None => Err((
+                "the table has no uniform registers".to_owned(),
+                "add `uniform` to `registers`, or give another address".to_owned(),
+            )),
+        }
+    }
+
     /// Parses the number of a bit, which has to lie in a word.
     pub(super) fn bit(&self, word: &str, at: &str) -> Result<u32, Wrong> {
         match at.parse::<u32>() {

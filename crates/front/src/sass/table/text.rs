@@ -25,7 +25,11 @@ pub(super) fn parse(text: &str, syntax: &Syntax) -> Result<(Vec<Part>, Vec<Opera
         match piece {
             Piece::Text(text) if matches!(text.trim(), "" | ",") => {}
             Piece::Text(text) => {
-                return Err((format!("`{text}` between operands"), "operands are in braces".to_owned()));
+                let literal = text.trim().trim_matches(',').trim();
+                if literal.contains([' ', ',']) {
+                    return Err((format!("`{text}` between operands"), "operands are in braces".to_owned()));
+                }
+                found.push(OperandSpec::literal(literal));
             }
             Piece::Braces(inner) => found.push(operand(inner, syntax)?),
         }

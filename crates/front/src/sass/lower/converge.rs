@@ -1,0 +1,120 @@
+//! Lowers the control flow of generations with barriers of convergence, and calls that keep the
+//! return address in a register.
+//!
+//! A barrier of convergence names a region in which the lanes of a warp may diverge, from BSSY to
+//! BSYNC. The engine's stack orders the paths of such a region one after the other. Instructions
+//! that only a warp reaches whose threads run independently of each other have no meaning on a
+//! stack, and stop a run that reaches them.
+
+use super::{Cx, Decoded, Register, Res, Role, U32, Value, carry, refuse};
+use crate::sass::table::meaning::Control as Name;
+use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredOp, PredSrc, Region, Sem};
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
+    match name {
+        Name::BranchIf => branch(cx, d, next)?,
+        Name::BranchDivergent => {
+            // the lanes that run on a stack are together, as for instructions of PTX with a mask of
+            // members, so the branch is not taken
+            cx.push(Sem::WarpSync { members: Src::Imm(0xffff_ffff) });
+        }
+        Name::Bssy => {
+            let join = cx.target(d, next)?;
+            cx.opened = true;
+            cx.push(Sem::OpenRegion { region: region(d)?, join });
+        }
+        Name::Bsync => cx.push(Sem::CloseRegion { region: region(d)? }),
+        // the lanes leave the region at the BSYNC of an outer one, or at their end
+        Name::Break => {
+            region(d)?;
+        }
+        Name::Bmov => {
+            // the value is only good for another BMOV, which is refused
+            let dst = cx.dst(d, "d")?;
+            cx.push(Sem::Mov { dst, src: Src::Imm(0) });
+        }
+        // before the first region, the barriers hold nothing that matters
+        Name::BmovBarrier if cx.opened => {
+            return refuse(format!("{} after BSSY", d.op.name), "");
+        }
+        Name::BmovBarrier => {}
+        Name::CallRelative => call(cx, d, next)?,
+        Name::ReturnRelative => return_to(cx, d, next)?,
+        _ => {
+            let message = format!("`{}` of a divergent warp is not modelled", d.op.name);
+            cx.push(Sem::Trap { message });
+        }
+    }
+    Ok(Role::PLAIN)
+}
+
+fn region(d: &Decoded) -> Res<Region> {
+    match d.operand("x").map(|operand| operand.value) {
+        Some(Value::Choice(_, number)) => Ok(Region::Barrier(number as u8)),
+        _ => refuse(format!("{} without a barrier", d.op.name), ""),
+    }
+}
+
+/// Lowers a branch that depends on a predicate and on the guard.
+fn branch(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let target = cx.target(d, next)?;
+    let condition = cx.pred_src(d, "c");
+    let branch = Sem::Branch { target, reconverge: None };
+    if condition == PredSrc::Const(true) {
+        cx.push(branch);
+        return Ok(());
+    }
+    let taken = cx.pred();
+    match d.guard {
+        Some((register, negate)) if register != Register::Fixed || negate => {
+            let guard = PredSrc::Reg(cx.guard(register, negate, d.op.uniform));
+            cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: condition, b: guard });
+        }
+        _ => cx.set_pred(taken, condition),
+    }
+    cx.push_if(taken, false, branch);
+    Ok(())
+}
+
+/// Lowers a call. The code before it puts the return address into a register; the function compares
+/// it with the address after the call before it returns.
+fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let target = cx.target(d, next)?;
+    let back = cx.return_address(target.index() as i64);
+    cx.push(Sem::Mov { dst: back, src: Src::Imm(next as u64) });
+    // the number is set once all functions are known
+    let call = Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() };
+    cx.push(Sem::Call(Box::new(call)));
+    Ok(())
+}
+
+/// Lowers a return to an address in a register, which has to be that of the call.
+fn return_to(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let Some(Value::Target(offset)) = d.operand("t").map(|operand| operand.value) else {
+        return refuse(format!("{} without an offset", d.op.name), "");
+    };
+    if offset + next != 0 {
+        return refuse(format!("{} from another place than the start of the kernel", d.op.name), "");
+    }
+    let here = next / cx.encoding.word_bytes as i64 - 1;
+    let Some(back) = cx.return_address_at(here) else {
+        return refuse(format!("{} of a function that no instruction calls", d.op.name), "");
+    };
+    let address = cx.source(d, "a")?;
+    let other = cx.pred();
+    super::compare::into(cx, Cmp::Ne, U32, (address, Src::Reg(back)), other);
+    if let Some((register, negate)) =
+        d.guard.filter(|(register, negate)| *register != Register::Fixed || *negate)
+    {
+        let guard = cx.guard(register, negate, d.op.uniform);
+        let (both, leaves) = (cx.pred(), cx.pred());
+        cx.push(Sem::PredLogic { op: PredOp::And, dst: both, a: carry::held(other), b: PredSrc::Reg(guard) });
+        cx.push_if(both, false, Sem::Trap { message: "a function returns to another address".into() });
+        cx.set_pred(leaves, PredSrc::Reg(guard));
+        cx.push_if(leaves, false, Sem::Return);
+        return Ok(());
+    }
+    cx.push_if(other, false, Sem::Trap { message: "a function returns to another address".into() });
+    cx.push(Sem::Return);
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Lowers products, loads and transpositions of matrices that the lanes of a warp hold together.
+
+use super::{Cx, Decoded, Register, Res, Role, Value, refuse};
+use crate::sass::table::meaning::Warp as Name;
+use warpbound_core::base::RegId;
+use warpbound_core::isa::Space;
+use warpbound_core::program::sem::{
+    Address, Fragment, Matrix, MatrixRole, MatrixRows, MatrixTy, Operand as Src, Product, RegisterFragment,
+    Sem,
+};
+use warpbound_core::program::{Area, MemoryOp};
+
+pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
+    match name {
+        Name::Movm => {
+            let src = single(cx, d, "a")?;
+            let dst = cx.dst(d, "d")?;
+            cx.push(Sem::Matrix(Box::new(Matrix::Transpose { dst, src })));
+        }
+        _ => product(cx, d)?,
+    }
+    Ok(Role::PLAIN)
+}
+
+/// Lowers a load of matrices of 8 by 8 elements, of which each lane gives the address of a row.
+pub(super) fn load(cx: &mut Cx, d: &Decoded, addr: Address) -> Res<Role> {
+    let count = match d.modifier("count") {
+        "" => 1,
+        ".2" => 2,
+        _ => 4,
+    };
+    let Some(value) = d.operand("d").map(|operand| operand.value) else {
+        return refuse("LDSM without a destination", "");
+    };
+    let dsts = (0..count).map(|step| cx.register_of(value, step)).collect();
+    let from = MatrixRows { space: Space::Shared, addr, transposed: d.modifier("shape") == ".MT88" };
+    cx.push(Sem::Matrix(Box::new(Matrix::LoadRows { from, dsts })));
+    Ok(Role { memory: Some(MemoryOp::Load(Area::Shared)), ..Role::PLAIN })
+}
+
+/// Returns the register of an operand; for the one that is always zero, one that holds zero.
+fn single(cx: &mut Cx, d: &Decoded, name: &str) -> Res<RegId> {
+    match d.operand(name).map(|operand| operand.value) {
+        Some(value) => Ok(register(cx, value, 0)),
+        None => refuse(format!("{} without operand {name}", d.op.name), ""),
+    }
+}
+
+fn register(cx: &mut Cx, value: Value, step: u8) -> RegId {
+    match cx.register_of(value, step) {
+        Some(reg) => reg,
+        None => {
+            let reg = cx.narrow();
+            cx.push(Sem::Mov { dst: reg, src: Src::Imm(0) });
+            reg
+        }
+    }
+}
+
+/// Lowers a product of matrices.
+fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    if ["a", "b"].iter().any(|name| d.operand(name).is_some_and(|operand| operand.neg)) {
+        return refuse(format!("{} of negated matrices", d.op.name), "");
+    }
+    let integers = d.op.name.strip_prefix("IMMA");
+    let [m, n, k] = match integers.unwrap_or(d.modifier("shape")) {
+        ".8816" => [8, 8, 16],
+        ".16832" => [16, 8, 32],
+        ".1688" => [16, 8, 8],
+        ".16816" => [16, 8, 16],
+        ".1684" => [16, 8, 4],
+        other => return refuse(format!("{}{other}", d.op.name), ""),
+    };
+    let int = |name: &str| if d.modifier(name) == ".S8" { MatrixTy::S8 } else { MatrixTy::U8 };
+    let factor = match d.modifier("ty") {
+        "" => MatrixTy::F16,
+        ".BF16" => MatrixTy::Bf16,
+        _ => MatrixTy::Tf32,
+    };
+    let (a, b, sum) = match d.modifier("sum") {
+        _ if integers.is_some() => (int("aty"), int("bty"), MatrixTy::S32),
+        ".F16" => (factor, factor, MatrixTy::F16),
+        _ => (factor, factor, MatrixTy::F32),
+    };
+    let fragment = |role, ty, rows, cols| Fragment { role, ty, rows, cols };
+    let parts = [
+        ("a", fragment(MatrixRole::A, a, m, k)),
+        ("b", fragment(MatrixRole::B, b, k, n)),
+        ("c", fragment(MatrixRole::Accumulator, sum, m, n)),
+    ];
+    let mut read = Vec::new();
+    for (name, fragment) in parts {
+        let Some(value) = d.operand(name).map(|operand| operand.value) else {
+            return refuse(format!("{} without operand {name}", d.op.name), "");
+        };
+        let count = fragment.registers() as u8;
+        let regs = (0..count).map(|step| register(cx, value, step)).collect();
+        read.push(RegisterFragment { fragment, regs });
+    }
+    let result = fragment(MatrixRole::Accumulator, sum, m, n);
+    let Some(Value::Register(Register::Number(first))) = d.operand("d").map(|operand| operand.value) else {
+        return refuse(format!("{} without a destination", d.op.name), "");
+    };
+    let dsts = (0..result.registers() as u8)
+        .map(|step| {
+            let number = cx.further(first, step);
+            cx.register(number)
+        })
+        .collect();
+    let [a, b, c] =
+        <[RegisterFragment; 3]>::try_from(read).unwrap_or_else(|_| unreachable!("three matrices"));
+    let product = Product { a, b, c, d: result, dsts, saturate: d.has("sat") };
+    cx.push(Sem::Matrix(Box::new(Matrix::Multiply(product))));
+    Ok(())
+}

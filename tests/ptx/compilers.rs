@@ -9,6 +9,7 @@
 //! `nvrtc_matrices.ptx` is `matrices.cu` by NVRTC 12.9 with
 //! `--gpu-architecture=compute_80 -default-device`.
 
+use crate::tensor_sums;
 use std::path::Path;
 
 use warpbound::diag::SourceText;
@@ -180,8 +181,8 @@ fn matrix_functions_of_cuda() {
     let shorts = |bytes: &[u8]| -> Vec<u16> {
         bytes.chunks_exact(2).map(|b| u16::from_le_bytes(b.try_into().unwrap())).collect()
     };
-    let chain = |depth: usize, term: &dyn Fn(usize) -> (f32, f32)| {
-        (0..depth).map(term).fold(0f32, |sum, (a, b)| a.mul_add(b, sum))
+    let chain = |least: i32, depth: usize, factors: &dyn Fn(usize) -> (f32, f32)| {
+        tensor_sums::chained(least, &(0..depth).map(factors).collect::<Vec<_>>())
     };
 
     // A by rows, B by columns
@@ -191,7 +192,7 @@ fn matrix_functions_of_cuda() {
     let [a, b] = [0, 1].map(|i| shorts(&buffers[i]).into_iter().map(half).collect::<Vec<f32>>());
     for (index, got) in floats(&buffers[2]).into_iter().enumerate() {
         let (m, n) = (index / 48, index % 48);
-        let sum = chain(depth, &|k| (a[m * depth + k], b[n * depth + k]));
+        let sum = chain(-14, depth, &|k| (a[m * depth + k], b[n * depth + k]));
         assert_eq!(got, sum.mul_add(2.0, -(index as f32)), "halves, {m}, {n}");
     }
 
@@ -203,7 +204,7 @@ fn matrix_functions_of_cuda() {
     let [a, b] = [0, 1].map(|i| shorts(&buffers[i]).into_iter().map(brain).collect::<Vec<f32>>());
     for (index, got) in floats(&buffers[2]).into_iter().enumerate() {
         let (m, n) = (index % height, index / height);
-        let sum = chain(depth, &|k| (a[k * height + m], b[k * width + n]));
+        let sum = chain(-126, depth, &|k| (a[k * height + m], b[k * width + n]));
         assert_eq!(got, sum.mul_add(2.0, -(index as f32)), "brains, {m}, {n}");
     }
 

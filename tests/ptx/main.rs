@@ -4,6 +4,8 @@
 mod repository;
 #[path = "../support/shipped.rs"]
 mod shipped;
+#[path = "../support/tensor_sums.rs"]
+mod tensor_sums;
 
 mod compilers;
 mod files;

@@ -5,7 +5,7 @@
 //! are approximate in the kernels and computed in double precision here. The instructions are
 //! accurate to 2 units in the last place; a comment at each tolerance derives the resulting error.
 
-use super::{Match, RefIo, halves, tensor_sums};
+use super::{Match, RefIo, halves, tensor_product};
 
 /// Computes the expected buffers as [`super::reference`] does.
 pub fn reference(entry: &str, io: &mut RefIo) -> Option<Vec<Match>> {
@@ -175,7 +175,7 @@ fn attention(io: &mut RefIo) {
 fn wmma_gemm(io: &mut RefIo) {
     let (a, b, c) = (halves(&io.buffers[0]), halves(&io.buffers[1]), io.f32s(2));
     let (alpha, beta, depth) = (io.float(0), io.float(1), io.size(2));
-    let product = tensor_sums::product(&a, &b, depth, (io.grid[0] * io.block[0]) as usize);
+    let product = tensor_product(&a, &b, depth, (io.grid[0] * io.block[0]) as usize);
     let out: Vec<f32> = product.iter().zip(&c).map(|(sum, old)| alpha.mul_add(*sum, beta * old)).collect();
     io.put_f32s(3, &out);
 }

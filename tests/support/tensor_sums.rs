@@ -43,16 +43,10 @@ pub fn sum(terms: impl Iterator<Item = Term>) -> f32 {
     ((sum / (1 << beyond)) as f64 * f64::from(unit + beyond).exp2()) as f32
 }
 
-/// Returns the product of two matrices of halves with `cols` columns, by rows, on tensor cores: sums
-/// begin with zero, and sixteen products at a time are added to them.
-pub fn product(a: &[f32], b: &[f32], depth: usize, cols: usize) -> Vec<f32> {
-    let half = |value: f32| Term::of(value, -14);
-    let element = |row: &[f32], col: usize| {
-        (0..depth).step_by(16).fold(0.0, |before, first| {
-            let products = (first..first + 16).map(|k| half(row[k]).times(&half(b[k * cols + col])));
-            sum(products.chain([Term::of(before, -126)]))
-        })
-    };
-    let elements = |row| (0..cols).map(move |col| element(row, col));
-    a.chunks_exact(depth).flat_map(elements).collect()
+/// Returns a sum that begins with zero, and to which sixteen products at a time are added; the points
+/// of factors have at least the exponent `least`.
+pub fn chained(least: i32, factors: &[(f32, f32)]) -> f32 {
+    let product = |&(a, b): &(f32, f32)| Term::of(a, least).times(&Term::of(b, least));
+    let add = |before, step: &[_]| sum(step.iter().map(product).chain([Term::of(before, -126)]));
+    factors.chunks(16).fold(0.0, add)
 }

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use warpbound::sass::{Encoding, Module, Refused, instruction_at, text};
 
 use crate::shipped::{encoding, root};
-use warpbound::sass::encoding_of;
+use warpbound::load::encoding_of;
 
 /// Returns the FNV-1a hash, as computed by the script that wrote the digests.
 fn digest(text: &str) -> u64 {
@@ -17,13 +17,12 @@ fn digest(text: &str) -> u64 {
 /// (`scripts/compare-disassembly.py --digests`).
 #[test]
 fn every_instruction_of_the_kernels_reads_as_nvidias_disassembler_prints_it() {
-    let encodings = warpbound::load::encodings().unwrap();
     let digests = std::fs::read_to_string(root().join("tests/data/sass/disassembly.txt")).unwrap();
     let (mut files, mut instructions) = (0, 0);
     for line in digests.lines() {
         let [path, count, expected] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let bytes = std::fs::read(root().join(path)).unwrap();
-        let encoding = encoding_of(path, &bytes, encodings).unwrap();
+        let encoding = encoding_of(path, &bytes).unwrap();
         let module = Module::read(path, &bytes, encoding).unwrap();
         // the listing has the kernels in the order of the file, too
         let lines: Vec<String> = module

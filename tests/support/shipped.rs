@@ -94,8 +94,7 @@ pub fn encoding() -> &'static sass::Encoding {
 
 /// Returns the encoding of an architecture.
 pub fn encoding_for(target: u32) -> &'static sass::Encoding {
-    let all = warpbound::load::encodings().unwrap_or_else(|error| panic!("{error}"));
-    all.iter().find(|encoding| encoding.targets.contains(&target)).unwrap()
+    warpbound::load::encoding_for(target).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Returns whether machine code of the kernel of a launch file is shipped and can be executed.

@@ -89,19 +89,9 @@ fn sum_in_steps([n, k]: [usize; 2], ty: MatrixTy, a: &[f32], b: &[f32], sums: &m
         MatrixTy::E4m3 | MatrixTy::E5m2 => {
             let mut products = vec![0.0; sums.len()];
             for step in [0, 2] {
-                let has = |k: usize| k & 2 == step;
-                let a: Vec<f32> = a
-                    .chunks_exact(k)
-                    .flat_map(|row| row.iter().zip(0..).filter(|&(_, k)| has(k)))
-                    .map(|(&x, _)| x)
-                    .collect();
-                let b: Vec<f32> = b
-                    .chunks_exact(n)
-                    .zip(0..)
-                    .filter(|&(_, k)| has(k))
-                    .flat_map(|(row, _)| row)
-                    .copied()
-                    .collect();
+                let of_step = |k: usize| k & 2 == step;
+                let a: Vec<f32> = (0..a.len()).filter(|at| of_step(at % k)).map(|at| a[at]).collect();
+                let b: Vec<f32> = (0..b.len()).filter(|at| of_step(at / n)).map(|at| b[at]).collect();
                 matrix::sums_of_products([n, k / 2], LEAST_OF_F16, &a, &b, &mut products);
             }
             for (sum, product) in sums.iter_mut().zip(products) {

@@ -15,7 +15,7 @@ use warpbound_front::micro::MicroKernel;
 use warpbound_front::ptx::Module;
 use warpbound_front::sass;
 use warpbound_judge::load::{
-    LaunchOptions, Location, encodings, is_machine_code, is_program, load_program, ptx_isa, read, traces,
+    LaunchOptions, Location, encoding_of, is_machine_code, is_program, load_program, ptx_isa, read, traces,
 };
 use warpbound_report::inspect::cubin::CubinFile;
 use warpbound_report::inspect::machine::MachineFile;
@@ -94,12 +94,11 @@ fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Di
 /// Inspects a file of machine code.
 fn machine_code(args: &Inspect, location: &Location, session: &Session) -> Outcome {
     let bytes = location.bytes(read::PTX_BYTES)?;
-    let encodings = encodings()?;
     if args.template {
         let problem = Diagnostic::general(location.shown(), "a template is made from PTX, which has types");
         return Err(problem.hint("name the .ptx file that it was made from").into());
     }
-    let encoding = sass::encoding_of(&location.shown(), &bytes, encodings)?;
+    let encoding = encoding_of(&location.shown(), &bytes)?;
     let module = sass::Module::read(&location.shown(), &bytes, encoding)?;
     let contents = Contents::Cubin(CubinFile::new(&module, encoding, args.disasm));
     let result = InspectResult { file: location.shown(), contents };

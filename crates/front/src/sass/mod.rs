@@ -15,7 +15,7 @@ mod table;
 mod text;
 
 pub use control::{instruction_at, word_at};
-pub use cubin::{Kernel, encoding_of};
+pub use cubin::{Kernel, target_of};
 pub use lower::{Built, Line, Problem};
 pub use table::{
     Abi, Axis, Bank, Banks, ControlFormat, ControlPlace, Decoded, Encoding, LaunchValue, Meaning, Op,

@@ -4,12 +4,12 @@
 //! crate contains only what is in its own folder.
 
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::{IsaTable, Rule, Space, TypeKind};
 use warpbound_front::accelsim::Opcodes;
-use warpbound_front::sass::Encoding;
+use warpbound_front::sass::{self, Encoding};
 
 /// Translates the text of `isa/ptx.ron` to its rules, so that no command has to parse it. The build
 /// script writes the call.
@@ -32,11 +32,37 @@ macro_rules! isa_rules {
 // the lists of the files of each folder, and the rules of PTX, as the build script writes them
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The tables of instruction encodings: Maxwell and Pascal, and the generations from Turing on.
-const ENCODINGS: [(&str, &str); 2] = [
-    ("isa/pascal.ron", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"))),
-    ("isa/turing.ron", include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/turing.ron"))),
+const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
+const TURING: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/turing.ron"));
+
+/// The encodings of instructions, one for each generation. Their architectures stand here, too, so that
+/// only the table that is needed is read.
+static GENERATIONS: [Generation; 5] = [
+    Generation::new(&[50, 52, 53, 60, 61, 62], "isa/pascal.ron", PASCAL),
+    Generation::new(&[75], "isa/turing.ron", TURING),
+    Generation::new(&[80, 86, 87, 89], "isa/turing.ron", TURING),
+    Generation::new(&[90], "isa/turing.ron", TURING),
+    Generation::new(&[120], "isa/turing.ron", TURING),
 ];
+
+/// The encoding of a generation, which is read when it is first needed.
+struct Generation {
+    targets: &'static [u32],
+    file: &'static str,
+    text: &'static str,
+    read: OnceLock<Result<Encoding, Diagnostics>>,
+}
+
+impl Generation {
+    const fn new(targets: &'static [u32], file: &'static str, text: &'static str) -> Self {
+        Self { targets, file, text, read: OnceLock::new() }
+    }
+
+    fn encoding(&'static self) -> Result<&'static Encoding, Diagnostics> {
+        let read = || Encoding::parse_for(&SourceText::new(self.file, self.text), self.targets[0]);
+        self.read.get_or_init(read).as_ref().map_err(Clone::clone)
+    }
+}
 
 /// An embedded file. The files of a folder are sorted by their file names.
 struct EmbeddedFile {
@@ -140,17 +166,28 @@ pub fn ptx_isa() -> IsaTable {
     IsaTable::new(PTX_RULES.iter().copied())
 }
 
-/// Returns the encodings of instructions, one for each generation. The tables are constant, and read
-/// when they are first needed.
+/// Returns the architectures whose machine code can be read, such as 61 for sm_61.
+pub fn targets() -> Vec<u32> {
+    GENERATIONS.iter().flat_map(|generation| generation.targets).copied().collect()
+}
+
+/// Returns the encoding of the instructions in a file of machine code.
 ///
 /// # Errors
-/// Returns an error if a table is invalid, which is a fault of this library.
-pub fn encodings() -> Result<&'static [Encoding], Diagnostics> {
-    static TABLES: LazyLock<Result<Vec<Encoding>, Diagnostics>> = LazyLock::new(|| {
-        let each = ENCODINGS.iter().map(|(name, text)| Encoding::parse_all(&SourceText::new(*name, *text)));
-        Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    });
-    TABLES.as_deref().map_err(Clone::clone)
+/// The file contains no machine code for one of the [`targets`]. An invalid table is a fault of this
+/// library.
+pub fn encoding_of(name: &str, bytes: &[u8]) -> Result<&'static Encoding, Diagnostics> {
+    encoding_for(sass::target_of(name, bytes, &targets())?)
+}
+
+/// Returns the encoding of the instructions of an architecture.
+///
+/// # Errors
+/// It is none of the [`targets`]. An invalid table is a fault of this library.
+pub fn encoding_for(target: u32) -> Result<&'static Encoding, Diagnostics> {
+    let found = GENERATIONS.iter().find(|generation| generation.targets.contains(&target));
+    let unknown = || Diagnostic::general(format!("sm_{target}"), "there is no table of encodings for it");
+    found.ok_or_else(unknown)?.encoding()
 }
 
 /// Returns the opcodes of machine code, as traces name them, for each generation. The tables are
@@ -183,6 +220,15 @@ fn read_opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generations_are_those_of_the_tables() {
+        for generation in &GENERATIONS {
+            assert_eq!(generation.encoding().unwrap().targets, generation.targets);
+        }
+        let stated = |text: &str| text.lines().filter(|line| line.contains("targets: [")).count();
+        assert_eq!(stated(PASCAL) + stated(TURING), GENERATIONS.len());
+    }
 
     #[test]
     fn embedded_names_are_unique() {

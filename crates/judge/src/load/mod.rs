@@ -36,7 +36,7 @@ pub mod traces;
 
 pub use applications::{LoadedApplication, is_program, load_program};
 pub use arguments::which_and_value;
-pub use embedded::{EmbeddedFolder, encodings, opcodes, ptx_isa};
+pub use embedded::{EmbeddedFolder, encoding_for, encoding_of, opcodes, ptx_isa, targets};
 pub use files::{Disk, Files, Memory};
 pub use kernels::{Loaded, LoadedKernel, launch_of};
 pub use loader::{FROM_STDIN, Loader, ending_of};

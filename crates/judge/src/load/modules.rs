@@ -47,7 +47,7 @@ impl Module {
     }
 
     fn machine(name: &str, bytes: &[u8], globals_start: u64) -> Result<Self, Diagnostics> {
-        let encoding = sass::encoding_of(name, bytes, embedded::encodings()?)?;
+        let encoding = embedded::encoding_of(name, bytes)?;
         let module = sass::Module::read_behind(name, bytes, encoding, globals_start)?;
         let code = SourceText::new(name, module.listing(encoding));
         Ok(Self { code, language: Language::Machine { module, encoding } })

@@ -82,13 +82,29 @@ pub struct Kernel {
 /// # Errors
 /// The file is not a cubin, or is damaged.
 pub fn read(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -> Result<Cubin, Diagnostics> {
-    let targets = &encoding.targets;
+    let (header, found, target) = opened(name, bytes, &encoding.targets)?;
+    let broken = |what: &str, error| damaged(name, what, error);
+    let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
+    let symbols =
+        sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
+    let file = File { name, abi: &encoding.abi, bytes: found, sections, symbols };
+    file.cubin(target, globals_start)
+}
+
+/// Returns the architecture that a cubin, or the first cubin for one of these architectures in a fat
+/// binary, is made for.
+///
+/// # Errors
+/// The file contains no machine code for one of them.
+pub fn target_of(name: &str, bytes: &[u8], targets: &[u32]) -> Result<u32, Diagnostics> {
+    opened(name, bytes, targets).map(|(_, _, target)| target)
+}
+
+/// Returns the header of a cubin for one of these architectures, its bytes, and its architecture.
+fn opened<'b>(name: &str, bytes: &'b [u8], targets: &[u32]) -> Result<(&'b Elf, &'b [u8], u32), Diagnostics> {
     let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
     let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
-    let broken = |what: &str, error: object::Error| {
-        fail(format!("{what}: {error}"), "the file is damaged, or is not a cubin")
-    };
-    let header = Elf::parse(found).map_err(|error| broken("this is not a 64-bit ELF file", error))?;
+    let header = Elf::parse(found).map_err(|error| damaged(name, "this is not a 64-bit ELF file", error))?;
     let machine = header.e_machine(ENDIAN);
     if machine != EM_CUDA {
         return Err(fail(
@@ -97,42 +113,13 @@ pub fn read(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -
         ));
     }
     let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
-    if !targets.contains(&target) {
-        return Err(no_table(name, target, targets));
-    }
-    let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
-    let symbols =
-        sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
-    let file = File { name, abi: &encoding.abi, bytes: found, sections, symbols };
-    file.cubin(target, globals_start)
+    if targets.contains(&target) { Ok((header, found, target)) } else { Err(no_table(name, target, targets)) }
 }
 
-/// Returns the first of these encodings that a cubin, or a cubin in a fat binary, is made for.
-///
-/// # Errors
-/// The file contains no machine code for one of them.
-pub fn encoding_of<'e>(
-    name: &str,
-    bytes: &[u8],
-    encodings: &'e [Encoding],
-) -> Result<&'e Encoding, Diagnostics> {
-    let fail =
-        |(message, hint): (String, String)| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
-    let targets: Vec<u32> = encodings.iter().flat_map(|encoding| encoding.targets.iter().copied()).collect();
-    let found = container::cubin(bytes, &targets).map_err(fail)?;
-    let header = Elf::parse(found).map_err(|error| {
-        let hint = "the file is damaged, or is not a cubin".to_owned();
-        fail((format!("this is not a 64-bit ELF file: {error}"), hint))
-    })?;
-    let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
-    let known = |encoding: &&Encoding| encoding.targets.contains(&target);
-    // a file for another machine is refused by name when it is read
-    let other = header.e_machine(ENDIAN) != EM_CUDA;
-    encodings
-        .iter()
-        .find(known)
-        .or(encodings.first().filter(|_| other))
-        .ok_or_else(|| no_table(name, target, &targets))
+/// Returns the problem of a part of a file that cannot be read.
+fn damaged(name: &str, what: &str, error: object::Error) -> Diagnostics {
+    let hint = "the file is damaged, or is not a cubin";
+    Diagnostic::general(name, format!("{what}: {error}")).hint(hint).into()
 }
 
 /// Returns the problem of a file for an architecture without a table.

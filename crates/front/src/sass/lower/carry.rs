@@ -3,8 +3,7 @@
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, conversion, refuse};
 use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
-use warpbound_core::program::Guard;
-use warpbound_core::program::sem::{Carry, Cmp, IntOp, IntTy, Operand as Src, PredSrc, Sem, ValueTy};
+use warpbound_core::program::sem::{Carry, Cmp, IntOp, IntTy, Operand as Src, PredSrc, Sem};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     match name {
@@ -85,15 +84,8 @@ fn sum(cx: &mut Cx, d: &Decoded, names: &[&str]) -> Res<()> {
 /// Returns 1 if a predicate holds, else 0; `None` for the constant false.
 fn carry_in(cx: &mut Cx, d: &Decoded, name: &str) -> Option<Src> {
     d.operand(name)?;
-    match cx.pred_src(d, name) {
-        PredSrc::Const(false) => None,
-        PredSrc::Const(true) => Some(Src::Imm(1)),
-        p => {
-            let dst = cx.narrow();
-            cx.push(Sem::Select { dst, a: Src::Imm(1), b: Src::Imm(0), p });
-            Some(Src::Reg(dst))
-        }
-    }
+    let p = cx.pred_src(d, name);
+    (p != PredSrc::Const(false)).then(|| cx.word_of(p))
 }
 
 /// Lowers a sum of words and carries, with carries out. A negative term is the inverted word plus
@@ -112,11 +104,11 @@ fn total(cx: &mut Cx, d: &Decoded, terms: Vec<Term>) -> Res<()> {
     for term in &terms {
         let value = if term.negative { inverted(cx, term.value) } else { term.value };
         if value != Src::Imm(0) {
-            parts.push(widened(cx, value, U32));
+            parts.push(conversion::widened(cx, value, U32));
         }
     }
     for carry in carries {
-        parts.push(widened(cx, carry, U32));
+        parts.push(conversion::widened(cx, carry, U32));
     }
     if ones > 0 {
         parts.push(Src::Imm(ones as u64));
@@ -177,20 +169,6 @@ fn plain_total(cx: &mut Cx, dst: RegId, terms: &[Term], carries: Vec<Src>, chain
         sum = Src::Reg(to);
     }
     Ok(())
-}
-
-/// Returns a word as 64 bits.
-fn widened(cx: &mut Cx, source: Src, from: IntTy) -> Src {
-    match source {
-        Src::Imm(value) if from.signed => Src::Imm(i64::from(value as u32 as i32) as u64),
-        Src::Imm(value) => Src::Imm(value),
-        source => {
-            let dst = cx.wide();
-            let to = IntTy { bits: 64, signed: from.signed };
-            cx.push(conversion::plain(dst, source, ValueTy::Int(from), ValueTy::Int(to)));
-            Src::Reg(dst)
-        }
-    }
 }
 
 /// Returns the sum of numbers of 64 bits.
@@ -303,23 +281,29 @@ fn wide_product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let out = cx.pred_dst(d, "p");
     let mut sum = product;
     if let Some(carry) = carry {
-        let (widened, next) = (widened(cx, carry, U32), cx.wide());
+        let (widened, next) = (conversion::widened(cx, carry, U32), cx.wide());
         if out.is_some() {
             return refuse("IMAD.WIDE.X with a carry out", "");
         }
         cx.int(IntOp::Add, U64, next, &[Src::Reg(sum), widened]);
         sum = next;
     }
-    if pair != Src::Imm(0) || out.is_some() {
-        let next = cx.wide();
-        let op = if minus { IntOp::Sub } else { IntOp::Add };
-        let src = [Src::Reg(sum), pair, Src::Imm(0), Src::Imm(0)];
-        let carry = Carry { read: None, write: out };
-        cx.push(Sem::Int { op, ty: U64, dst: next, src, carry, saturate: false });
-        sum = next;
-    }
+    let sum = plus_pair(cx, sum, (pair, minus), out);
     cx.unpack(d, "d", sum);
     Ok(())
+}
+
+/// Returns a sum plus or minus a pair of registers, with a carry out.
+fn plus_pair(cx: &mut Cx, sum: RegId, (pair, minus): (Src, bool), out: Option<RegId>) -> RegId {
+    if pair == Src::Imm(0) && out.is_none() {
+        return sum;
+    }
+    let dst = cx.wide();
+    let op = if minus { IntOp::Sub } else { IntOp::Add };
+    let src = [Src::Reg(sum), pair, Src::Imm(0), Src::Imm(0)];
+    let carry = Carry { read: None, write: out };
+    cx.push(Sem::Int { op, ty: U64, dst, src, carry, saturate: false });
+    dst
 }
 
 /// Lowers the upper word of a product of words plus a pair of registers.
@@ -327,11 +311,7 @@ fn upper_product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let product = product_of_words(cx, d)?;
     let Some(c) = d.operand("c") else { return refuse("IMAD.HI without an addend", "") };
     let (pair, minus) = (cx.pair(c)?, c.neg);
-    let mut sum = product;
-    if pair != Src::Imm(0) {
-        sum = cx.wide();
-        cx.int(if minus { IntOp::Sub } else { IntOp::Add }, U64, sum, &[Src::Reg(product), pair]);
-    }
+    let sum = plus_pair(cx, product, (pair, minus), None);
     let dst = cx.dst(d, "d")?;
     cx.high(dst, sum);
     Ok(())
@@ -346,7 +326,7 @@ fn upper_scaled(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let a = negated(cx, d, "a")?;
     let shift = cx.source(d, "shift")?;
     let whole = match d.operand("c") {
-        None => widened(cx, a, S32),
+        None => conversion::widened(cx, a, S32),
         Some(c) => {
             let c = cx.raw(c)?;
             let dst = cx.wide();
@@ -405,11 +385,6 @@ fn smaller_pair(cx: &mut Cx, d: &Decoded) -> Res<()> {
     cx.int(if least { IntOp::Min } else { IntOp::Max }, ty, dst, &[a, b]);
     cx.unpack(d, "d", dst);
     Ok(())
-}
-
-/// Returns the predicate register as a source.
-pub(super) fn held(reg: RegId) -> PredSrc {
-    PredSrc::Reg(Guard { reg, negate: false })
 }
 
 /// Returns whether a value is a register that is always zero.

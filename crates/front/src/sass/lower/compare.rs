@@ -1,5 +1,7 @@
 //! Lowers comparisons whose result is a predicate, a mask, or a selection of a source.
 
+use super::conversion::widened;
+use super::registers::held;
 use super::{Cx, Decoded, Res, Role, S32, S64, U32, U64, Value, double, float, refuse};
 use crate::sass::table::meaning::Compare as Name;
 use warpbound_core::base::RegId;
@@ -95,7 +97,7 @@ fn select(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
     ask(cx, question, None, CompareInto::Preds(Some(p), None));
     let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
     let dst = cx.dst(d, "d")?;
-    cx.push(Sem::Select { dst, a, b, p: PredSrc::Reg(Guard { reg: p, negate: false }) });
+    cx.push(Sem::Select { dst, a, b, p: held(p) });
     Ok(())
 }
 
@@ -115,7 +117,6 @@ fn upper_predicates(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let lower = cx.pred_src(d, "x");
     let (first, equal, both) = (cx.pred(), cx.pred(), cx.pred());
     let Question { cmp, ty, a, b, .. } = question;
-    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
     let strict = match cmp {
         Cmp::Ge | Cmp::Gt => Some(Cmp::Gt),
         Cmp::Le | Cmp::Lt => Some(Cmp::Lt),
@@ -171,7 +172,6 @@ fn choice(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let float = ValueTy::Float(FloatTy::F64);
     let (first, both) = (cx.pred(), cx.pred());
     ask_for(cx, Cmp::Nan, float, a, a, None, both);
-    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
     ask_for(cx, Cmp::Nan, float, b, b, Some((PredOp::And, held(both))), both);
     let not_both = PredSrc::Reg(Guard { reg: both, negate: true });
     let equal = Some((PredOp::And, not_both));
@@ -199,7 +199,7 @@ fn store(cx: &mut Cx, d: &Decoded, found: RegId) -> Res<()> {
         }
     }
     for (out, reg) in results {
-        cx.set_pred(out, PredSrc::Reg(Guard { reg, negate: false }));
+        cx.set_pred(out, held(reg));
     }
     Ok(())
 }
@@ -269,18 +269,11 @@ fn question(
 /// of the lower words with zero.
 fn extended(cx: &mut Cx, d: &Decoded, question: Question) -> Res<Question> {
     let Question { cmp, a, b, .. } = question;
-    let ty = if d.has("u") { U64 } else { S64 };
-    let widened = |cx: &mut Cx, source: Src| {
-        let dst = cx.wide();
-        let from = ValueTy::Int(IntTy { bits: 32, signed: ty.signed });
-        cx.push(super::conversion::plain(dst, source, from, ValueTy::Int(ty)));
-        Src::Reg(dst)
-    };
-    let (a, b) = (widened(cx, a), widened(cx, b));
+    let word = if d.has("u") { U32 } else { S32 };
+    let (a, b) = (widened(cx, a, word), widened(cx, b, word));
     let difference = cx.wide();
     cx.int(IntOp::Sub, S64, difference, &[a, b]);
     let (carry, zero) = (cx.flags.carry, cx.flags.zero);
-    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
     let borrowed = cx.wide();
     cx.push(Sem::Select { dst: borrowed, a: Src::Imm(0), b: Src::Imm(1), p: held(carry) });
     let rest = cx.wide();
@@ -330,7 +323,6 @@ fn check_divide(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let sign = cx.value(IntOp::And, U32, &[signs, Src::Imm(0x8000_0000)]);
     let counted = cx.value(IntOp::Or, U32, &[magnitude, sign]);
     into(cx, Cmp::Ne, U32, (counted, Src::Imm(0)), nonzero);
-    let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
     let either = cx.pred();
     cx.push(Sem::PredLogic { op: PredOp::Or, dst: either, a: held(dividend), b: held(quotient) });
     cx.push(Sem::PredLogic { op: PredOp::And, dst: either, a: held(either), b: held(nonzero) });

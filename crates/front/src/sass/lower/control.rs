@@ -1,12 +1,12 @@
 //! Lowers branches, divergent regions, calls and exits.
 
-use super::{Cx, Decoded, Register, Res, Role, Value, refuse};
+use super::{Cx, Decoded, Res, Role, Value, refuse};
 use crate::sass::table::meaning::Control as Name;
 use warpbound_core::base::Pc;
 use warpbound_core::program::Flow;
 use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{
-    Call, Cmp, Compare, CompareInto, Operand as Src, PredOp, PredSrc, Region, Sem, ValueTy,
+    Call, Cmp, Compare, CompareInto, Operand as Src, PredSrc, Region, Sem, ValueTy,
 };
 
 /// The maximum number of targets of an indirect branch.
@@ -136,15 +136,7 @@ fn conditional(cx: &mut Cx, d: &Decoded, name: Name, condition: Value, next: i64
         return refuse(format!("{} by {text}", d.op.name), "");
     }
     let target = cx.target(d, next)?;
-    let taken = cx.pred();
-    let flag = PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero });
-    match d.guard {
-        Some((register, negate)) if register != Register::Fixed || negate => {
-            let guard = PredSrc::Reg(cx.guard(register, negate, d.op.uniform));
-            cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: flag, b: guard });
-        }
-        _ => cx.set_pred(taken, flag),
-    }
+    let taken = cx.guarded(d, PredSrc::Reg(Guard { reg: cx.flags.zero, negate: !zero }));
     cx.push_if(taken, false, Sem::Branch { target, reconverge: None });
     Ok(Role::PLAIN)
 }

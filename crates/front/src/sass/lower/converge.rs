@@ -6,9 +6,10 @@
 //! that only a warp reaches whose threads run independently of each other have no meaning on a
 //! stack, and stop a run that reaches them.
 
-use super::{Cx, Decoded, Register, Res, Role, U32, Value, carry, refuse};
+use super::registers::held;
+use super::{Cx, Decoded, Register, Res, Role, U32, Value, refuse};
 use crate::sass::table::meaning::Control as Name;
-use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredOp, PredSrc, Region, Sem};
+use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredSrc, Region, Sem};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
     match name {
@@ -64,14 +65,7 @@ fn branch(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
         cx.push(branch);
         return Ok(());
     }
-    let taken = cx.pred();
-    match d.guard {
-        Some((register, negate)) if register != Register::Fixed || negate => {
-            let guard = PredSrc::Reg(cx.guard(register, negate, d.op.uniform));
-            cx.push(Sem::PredLogic { op: PredOp::And, dst: taken, a: condition, b: guard });
-        }
-        _ => cx.set_pred(taken, condition),
-    }
+    let taken = cx.guarded(d, condition);
     cx.push_if(taken, false, branch);
     Ok(())
 }
@@ -103,18 +97,14 @@ fn return_to(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let address = cx.source(d, "a")?;
     let other = cx.pred();
     super::compare::into(cx, Cmp::Ne, U32, (address, Src::Reg(back)), other);
-    if let Some((register, negate)) =
-        d.guard.filter(|(register, negate)| *register != Register::Fixed || *negate)
-    {
-        let guard = cx.guard(register, negate, d.op.uniform);
-        let (both, leaves) = (cx.pred(), cx.pred());
-        cx.push(Sem::PredLogic { op: PredOp::And, dst: both, a: carry::held(other), b: PredSrc::Reg(guard) });
-        cx.push_if(both, false, Sem::Trap { message: "a function returns to another address".into() });
-        cx.set_pred(leaves, PredSrc::Reg(guard));
-        cx.push_if(leaves, false, Sem::Return);
-        return Ok(());
+    let elsewhere = cx.guarded(d, held(other));
+    cx.push_if(elsewhere, false, Sem::Trap { message: "a function returns to another address".into() });
+    match d.guard {
+        Some((register, negate)) if register != Register::Fixed || negate => {
+            let leaves = cx.guarded(d, PredSrc::Const(true));
+            cx.push_if(leaves, false, Sem::Return);
+        }
+        _ => cx.push(Sem::Return),
     }
-    cx.push_if(other, false, Sem::Trap { message: "a function returns to another address".into() });
-    cx.push(Sem::Return);
     Ok(())
 }

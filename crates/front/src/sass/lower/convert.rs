@@ -1,5 +1,6 @@
 //! Lowers conversions.
 
+use super::conversion::unmodified;
 use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
 use crate::sass::table::meaning::Convert as Name;
 use warpbound_core::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
@@ -43,21 +44,21 @@ fn typed(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let src = source(cx, d, from)?;
     let round = float::round(d.modifier("round"));
     let integral = matches!(name, Name::FloatToInt | Name::Integral);
+    converted(cx, d, (src, from, to), round, integral)
+}
+
+/// Adds a conversion to the destination, which is a pair of registers for 64 bits.
+fn converted(
+    cx: &mut Cx,
+    d: &Decoded,
+    (src, from, to): (Src, ValueTy, ValueTy),
+    round: Round,
+    integral: bool,
+) -> Res<Role> {
     let wide = to.bytes() == 8;
     let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };
-    let convert = Convert {
-        dst,
-        src,
-        src2: None,
-        from,
-        to,
-        round,
-        integral,
-        sat: d.has("sat"),
-        ftz: d.has("ftz"),
-        relu: false,
-        finite: false,
-    };
+    let (sat, ftz) = (d.has("sat"), d.has("ftz"));
+    let convert = Convert { round, integral, sat, ftz, ..unmodified(dst, src, from, to) };
     cx.push(Sem::Convert(Box::new(convert)));
     if wide {
         cx.unpack(d, "d", dst);
@@ -70,19 +71,9 @@ fn packed(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let to = if d.modifier("to") == ".BF16" { FloatTy::Bf16x2 } else { FloatTy::F16x2 };
     let (a, b) = (float::source(cx, d, "a")?, float::source(cx, d, "b")?);
     let dst = cx.dst(d, "d")?;
-    let convert = Convert {
-        dst,
-        src: a,
-        src2: Some(b),
-        from: ValueTy::Float(FloatTy::F32),
-        to: ValueTy::Float(to),
-        round: float::round(d.modifier("round")),
-        integral: false,
-        sat: false,
-        ftz: false,
-        relu: d.has("relu"),
-        finite: false,
-    };
+    let (round, relu) = (float::round(d.modifier("round")), d.has("relu"));
+    let of_first = unmodified(dst, a, ValueTy::Float(FloatTy::F32), ValueTy::Float(to));
+    let convert = Convert { src2: Some(b), round, relu, ..of_first };
     cx.push(Sem::Convert(Box::new(convert)));
     Ok(Role::PLAIN)
 }
@@ -126,26 +117,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         Name::F2f => matches!(rounding, ".ROUND" | ".FLOOR" | ".CEIL" | ".TRUNC"),
         _ => false,
     };
-    let wide = to.bytes() == 8;
-    let dst = if wide { cx.wide() } else { cx.dst(d, "d")? };
-    let (sat, ftz) = (d.has("sat"), d.has("ftz"));
-    cx.push(Sem::Convert(Box::new(Convert {
-        dst,
-        src,
-        src2: None,
-        from,
-        to,
-        round,
-        integral,
-        sat,
-        ftz,
-        relu: false,
-        finite: false,
-    })));
-    if wide {
-        cx.unpack(d, "d", dst);
-    }
-    Ok(Role::PLAIN)
+    converted(cx, d, (src, from, to), round, integral)
 }
 
 /// Returns the selected part of the source with its signs.

@@ -1,11 +1,11 @@
 //! Lowers integer sums, products and minima.
 
+use super::registers::held;
 use super::{Cx, Decoded, Res, Role, S32, U32, U64, refuse};
 use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
-use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{
-    Addend, Carry, Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, ValueTy, Xmad, XmadFlags,
+    Addend, Carry, Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, Xmad, XmadFlags,
 };
 
 /// The modifiers of a sum.
@@ -202,11 +202,7 @@ fn upper_half(cx: &mut Cx, d: &Decoded, a: Src, b: Src) -> Res<Src> {
     if negated(d, "a") || negated(d, "b") {
         return refuse("IADD3.RS of negated sources", "");
     }
-    let widened = [a, b].map(|source| {
-        let dst = cx.wide();
-        cx.push(super::conversion::plain(dst, source, ValueTy::Int(U32), ValueTy::Int(U64)));
-        Src::Reg(dst)
-    });
+    let widened = [a, b].map(|source| super::conversion::widened(cx, source, U32));
     let (sum, shifted) = (cx.wide(), cx.wide());
     cx.int(IntOp::Add, U64, sum, &widened);
     cx.int(IntOp::Shr, U64, shifted, &[Src::Reg(sum), Src::Imm(16)]);
@@ -258,7 +254,6 @@ fn iadd3_chained(cx: &mut Cx, d: &Decoded, sources: [Src; 3], sum: Sum) -> Res<(
         saturate: false,
     });
     if sum.sets {
-        let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
         cx.push(Sem::PredLogic { op: PredOp::Or, dst: carry, a: held(one), b: held(second) });
         cx.note_zero(dst, sum.chained);
     }
@@ -300,7 +295,6 @@ fn minimum(cx: &mut Cx, d: &Decoded, sets: bool) -> Res<()> {
         }
         ".XLO" => {
             let equal = cx.value(op, U32, &[a, b]);
-            let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
             let other = cx.narrow();
             cx.push(Sem::Select { dst: other, a, b, p: held(first) });
             cx.push(Sem::Select { dst, a: equal, b: Src::Reg(other), p: held(zero) });

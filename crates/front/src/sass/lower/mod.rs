@@ -24,7 +24,6 @@ mod moves;
 mod problem;
 mod program;
 mod registers;
-
 mod warp;
 
 pub use problem::Problem;

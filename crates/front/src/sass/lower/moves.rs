@@ -1,5 +1,6 @@
 //! Lowers moves, selections, logic on predicates, and special registers.
 
+use super::registers::held;
 use super::{Cx, Decoded, Res, Role, U32, Value, refuse};
 use crate::sass::table::meaning::Moves as Name;
 use warpbound_core::program::Guard;
@@ -131,17 +132,10 @@ fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
 
 /// Lowers two functions of three predicates, each given by a table.
 fn table(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let mut src = [Src::Imm(0); 3];
-    for (word, name) in src.iter_mut().zip(["a", "b", "c"]) {
-        *word = match cx.pred_src(d, name) {
-            PredSrc::Const(value) => Src::Imm(u64::from(value)),
-            p => {
-                let dst = cx.narrow();
-                cx.push(Sem::Select { dst, a: Src::Imm(1), b: Src::Imm(0), p });
-                Src::Reg(dst)
-            }
-        };
-    }
+    let src = ["a", "b", "c"].map(|name| {
+        let p = cx.pred_src(d, name);
+        cx.word_of(p)
+    });
     for (out, name) in [("p", "lut"), ("q", "lut2")] {
         let Some(Value::Small(lut)) = d.operand(name).map(|operand| operand.value) else {
             return refuse(format!("{} without a table", d.op.name), "");
@@ -198,7 +192,6 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
     let mut both = [a, not];
     for a in &mut both {
         let (first, second) = (cx.pred(), cx.pred());
-        let held = |reg| PredSrc::Reg(Guard { reg, negate: false });
         cx.push(Sem::PredLogic { op: logic(d.modifier("op")), dst: first, a: *a, b });
         cx.push(Sem::PredLogic { op: logic(d.modifier("bop")), dst: second, a: held(first), b: c });
         *a = held(second);
@@ -224,7 +217,7 @@ fn to_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let mask = masked(cx, d)?;
     let mut word = cx.source(d, "a")?;
     for number in (0..8u8).filter(|number| mask >> number & 1 != 0) {
-        let p = PredSrc::Reg(Guard { reg: cx.predicate(number), negate: false });
+        let p = held(cx.predicate(number));
         let bit = cx.narrow();
         cx.push(Sem::Select { dst: bit, a: Src::Imm(1), b: Src::Imm(0), p });
         word = cx.value(IntOp::Bfi, U32, &[Src::Reg(bit), word, Src::Imm(number.into()), Src::Imm(1)]);

@@ -2,8 +2,15 @@
 //! names them, and temporary ones.
 
 use super::{Cx, Decoded, Register, Res, Value, refuse};
+use crate::sass::table::RegisterFile;
 use warpbound_core::base::{Pc, RegId};
+use warpbound_core::program::sem::{Operand as Src, PredOp, PredSrc, Sem};
 use warpbound_core::program::{Guard, RegKind, Register as Declared};
+
+/// Returns a predicate register as a source.
+pub(super) fn held(reg: RegId) -> PredSrc {
+    PredSrc::Reg(Guard { reg, negate: false })
+}
 
 /// The kinds of temporary registers.
 #[derive(Clone, Copy)]
@@ -20,58 +27,29 @@ impl Cx<'_> {
     }
 
     pub(super) fn register(&mut self, number: u8) -> RegId {
-        if let Some(Some(reg)) = self.known.get(usize::from(number)) {
-            return *reg;
-        }
-        let name = self.encoding.registers.general.name(Register::Number(number));
-        let reg = self.declare(name, RegKind::Bits(32));
-        if let Some(known) = self.known.get_mut(usize::from(number)) {
-            *known = Some(reg);
-        }
-        reg
+        let file = &self.encoding.registers.general;
+        named(&mut self.known, &mut self.regs, (file, RegKind::Bits(32)), number)
     }
 
     pub(super) fn predicate(&mut self, number: u8) -> RegId {
-        let index = usize::from(number) % self.preds.len();
-        match self.preds[index] {
-            Some(reg) => reg,
-            None => {
-                let name = self.encoding.registers.predicate.name(Register::Number(index as u8));
-                let reg = self.declare(name, RegKind::Pred);
-                self.preds[index] = Some(reg);
-                reg
-            }
-        }
+        let file = &self.encoding.registers.predicate;
+        named(&mut self.preds, &mut self.regs, (file, RegKind::Pred), number)
     }
 
     /// Returns a register that the threads of a warp share.
     pub(super) fn shared(&mut self, number: u8) -> RegId {
-        let index = usize::from(number) % self.uniform.len().max(1);
-        match (self.uniform.get(index), &self.encoding.registers.uniform) {
-            (Some(None), Some(file)) => {
-                let name = file.name(Register::Number(number));
-                let reg = self.declare(name, RegKind::Bits(32));
-                self.uniform[index] = Some(reg);
-                reg
-            }
-            (Some(&Some(reg)), _) => reg,
+        match &self.encoding.registers.uniform {
+            Some(file) => named(&mut self.uniform, &mut self.regs, (file, RegKind::Bits(32)), number),
             // a table without such registers has no operands of this kind
-            _ => self.narrow(),
+            None => self.narrow(),
         }
     }
 
     /// Returns a predicate that the threads of a warp share.
     pub(super) fn shared_predicate(&mut self, number: u8) -> RegId {
-        let index = usize::from(number) % self.uniform_preds.len().max(1);
-        match (self.uniform_preds.get(index), &self.encoding.registers.uniform_predicate) {
-            (Some(None), Some(file)) => {
-                let name = file.name(Register::Number(number));
-                let reg = self.declare(name, RegKind::Pred);
-                self.uniform_preds[index] = Some(reg);
-                reg
-            }
-            (Some(&Some(reg)), _) => reg,
-            _ => self.pred(),
+        match &self.encoding.registers.uniform_predicate {
+            Some(file) => named(&mut self.uniform_preds, &mut self.regs, (file, RegKind::Pred), number),
+            None => self.pred(),
         }
     }
 
@@ -157,6 +135,31 @@ impl Cx<'_> {
         }
     }
 
+    /// Returns a predicate that holds where another one and the guard of the instruction hold.
+    pub(super) fn guarded(&mut self, d: &Decoded, a: PredSrc) -> RegId {
+        let dst = self.pred();
+        match d.guard {
+            Some((register, negate)) if register != Register::Fixed || negate => {
+                let b = PredSrc::Reg(self.guard(register, negate, d.op.uniform));
+                self.push(Sem::PredLogic { op: PredOp::And, dst, a, b });
+            }
+            _ => self.set_pred(dst, a),
+        }
+        dst
+    }
+
+    /// Returns a word that is 1 where a predicate holds, and 0 elsewhere.
+    pub(super) fn word_of(&mut self, p: PredSrc) -> Src {
+        match p {
+            PredSrc::Const(value) => Src::Imm(u64::from(value)),
+            p => {
+                let dst = self.narrow();
+                self.push(Sem::Select { dst, a: Src::Imm(1), b: Src::Imm(0), p });
+                Src::Reg(dst)
+            }
+        }
+    }
+
     /// Returns the instruction at the target of a branch.
     pub(super) fn target(&self, d: &Decoded, next: i64) -> Res<Pc> {
         match d.operand("t").map(|operand| operand.value) {
@@ -164,4 +167,20 @@ impl Cx<'_> {
             _ => refuse(format!("{} without a target", d.op.name), ""),
         }
     }
+}
+
+/// Returns the register of a file with this number, which is declared when it is first named.
+fn named(
+    known: &mut [Option<RegId>],
+    regs: &mut Vec<Declared>,
+    (file, kind): (&RegisterFile, RegKind),
+    number: u8,
+) -> RegId {
+    let index = usize::from(number) % known.len().max(1);
+    let next = RegId::from_index(regs.len());
+    let place = &mut known[index];
+    *place.get_or_insert_with(|| {
+        regs.push(Declared { name: file.name(Register::Number(index as u8)), kind });
+        next
+    })
 }

@@ -1,11 +1,12 @@
 //! Lowers exchanges between the threads of a warp or a block.
 
+use super::registers::held;
 use super::{Cx, Decoded, Register, Res, Role, S32, U32, Value, refuse};
 use crate::sass::table::meaning::Warp as Name;
+use warpbound_core::program::Flow;
 use warpbound_core::program::sem::{
-    Barrier, BarrierKind, IntOp, Operand as Src, PredSrc, Sem, Shuffle, ShuffleMode, VoteMode,
+    Barrier, BarrierKind, IntOp, Operand as Src, Sem, Shuffle, ShuffleMode, VoteMode,
 };
-use warpbound_core::program::{Flow, Guard};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     match name {
@@ -42,14 +43,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             Ok(Role::PLAIN)
         }
         Name::B2r => {
-            let held = PredSrc::Reg(Guard { reg: cx.flags.barrier, negate: false });
             if !matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)))
             {
                 let (dst, count) = (cx.dst(d, "d")?, cx.flags.count);
                 cx.push(Sem::Mov { dst, src: Src::Reg(count) });
             }
             if let Some(dst) = cx.pred_dst(d, "p") {
-                cx.set_pred(dst, held);
+                cx.set_pred(dst, held(cx.flags.barrier));
             }
             Ok(Role::PLAIN)
         }

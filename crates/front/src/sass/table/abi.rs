@@ -6,7 +6,7 @@ use super::Mistake;
 use warpbound_core::isa::Space;
 
 /// The banks of constants and what the driver writes to them before a launch.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Abi {
     /// The number of each bank.
@@ -18,7 +18,7 @@ pub struct Abi {
 }
 
 /// The numbers of the banks of constants.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Banks {
     /// The properties of the launch, followed by the parameters.

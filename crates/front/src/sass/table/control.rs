@@ -36,7 +36,7 @@ pub enum ControlPlace {
 }
 
 /// The control codes as the table states them.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename = "Control", deny_unknown_fields)]
 pub(super) struct ControlSpec {
     place: ControlPlace,

@@ -10,7 +10,7 @@ use super::{
 };
 use warpbound_core::isa::Space;
 
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename = "Op", deny_unknown_fields)]
 pub(super) struct OpSpec {
     pub name: String,

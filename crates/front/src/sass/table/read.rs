@@ -12,9 +12,9 @@ use super::registers::Registers;
 use super::source::{SourceSpec, Sources, bank_bits};
 use super::syntax::Syntax;
 use super::{Abi, Choice, Encoding, Field, Mistake, Op, Word};
-use warpbound_core::diag::{Diagnostics, SourceText, Texts, from_ron, unique_keys};
+use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, Texts, from_ron, unique_keys};
 
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename = "Encoding", deny_unknown_fields)]
 struct EncodingSpec {
     name: String,
@@ -38,7 +38,7 @@ struct EncodingSpec {
 }
 
 /// A generation that shares the instructions of a table with the one that the table begins with.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename = "Variant", deny_unknown_fields)]
 struct VariantSpec {
     name: String,
@@ -55,7 +55,7 @@ struct VariantSpec {
 }
 
 /// The bits that identify an instruction.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename = "Opcode", deny_unknown_fields)]
 struct OpcodeSpec {
     at: String,
@@ -74,23 +74,27 @@ impl Encoding {
         Self::checked(source.name(), spec).map_err(|mistakes| diagnostics(source, &mistakes))
     }
 
-    /// Parses a table and returns the encoding of each of its generations.
+    /// Parses a table and returns the encoding of the generation with this architecture.
     ///
     /// # Errors
-    /// As for [`Encoding::parse`].
-    pub fn parse_all(source: &SourceText) -> Result<Vec<Self>, Diagnostics> {
+    /// As for [`Encoding::parse`], or the table has no such generation.
+    pub fn parse_for(source: &SourceText, target: u32) -> Result<Self, Diagnostics> {
         let spec: EncodingSpec = from_ron(source)?;
-        let further = (0..spec.variants.len()).map(|index| (Some(index), spec.variant(index)));
-        let each = std::iter::once((None, spec.clone())).chain(further);
-        each.map(|(index, spec)| {
-            let moved = |wrong: Mistake| match index {
-                Some(index) => wrong.of_variant(index),
-                None => wrong,
-            };
-            Self::checked(source.name(), spec)
-                .map_err(|mistakes| diagnostics(source, &mistakes.into_iter().map(moved).collect::<Vec<_>>()))
-        })
-        .collect()
+        let further = spec.variants.iter().position(|variant| variant.targets.contains(&target));
+        let (index, spec) = match further {
+            Some(index) => (Some(index), spec.variant(index)),
+            None if spec.targets.contains(&target) => (None, spec),
+            None => {
+                let message = format!("the table has no generation for sm_{target}");
+                return Err(Diagnostic::general(source.name(), message).into());
+            }
+        };
+        let moved = |wrong: Mistake| match index {
+            Some(index) => wrong.of_variant(index),
+            None => wrong,
+        };
+        Self::checked(source.name(), spec)
+            .map_err(|mistakes| diagnostics(source, &mistakes.into_iter().map(moved).collect::<Vec<_>>()))
     }
 
     /// Returns the encoding, or what is wrong with the table.
@@ -148,18 +152,15 @@ impl Encoding {
 
 impl EncodingSpec {
     /// Returns the table of another generation.
-    fn variant(&self, index: usize) -> Self {
-        let variant = self.variants[index].clone();
-        let own = self.clone();
-        let mut instructions = own.instructions;
-        instructions.iter_mut().for_each(|spec| spec.leave_out(&variant.without));
+    fn variant(mut self, index: usize) -> Self {
+        let variant = self.variants.swap_remove(index);
+        self.instructions.iter_mut().for_each(|spec| spec.leave_out(&variant.without));
         Self {
             name: variant.name,
             targets: variant.targets,
-            registers: variant.registers.unwrap_or(own.registers),
-            abi: variant.abi.unwrap_or(own.abi),
-            instructions,
-            ..self.clone()
+            registers: variant.registers.unwrap_or(self.registers),
+            abi: variant.abi.unwrap_or(self.abi),
+            ..self
         }
     }
 }

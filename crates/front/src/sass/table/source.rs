@@ -28,7 +28,7 @@ pub enum Source {
 }
 
 /// A source as the table states it: the field of its bits.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 pub(super) enum SourceSpec {
     None,
     Register(String),

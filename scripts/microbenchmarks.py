@@ -552,6 +552,84 @@ def code_size():
         yield group
 
 
+def jumps():
+    """Sixteen jumps over straight code of different lengths, so that all but the shortest leave the
+    line that they are in. Every kernel is launched twice."""
+    group = Group("jumps")
+    for skipped in (0, 8, 16, 32, 64, 96, 128, 192, 256):
+        text = "".join(f"\tsetp.eq.u32 p, pz_r, {2 * j};\n\t@p bra SKIP{j};\n" + link(CLASSES["ffma"], 0) * skipped
+                       + f"SKIP{j}:\n" + link(CLASSES["ffma"], 0) * 2 for j in range(16))
+        # pz_r is 0, and the compiler does not know that; the other conditions count it up and down
+        text = text.replace("setp.eq.u32 p, pz_r", "setp.lt.u32 p, pz_r").replace(", 0;\n\t@p", ", 1;\n\t@p")
+        kernel = Kernel(f"jump_{skipped}", text, "", 1)
+        group.kernels[kernel.name] = kernel.ptx()
+    for _ in range(2):
+        for skipped in (0, 8, 16, 32, 64, 96, 128, 192, 256):
+            group.launch(f"jump_{skipped}", {"kind": "jump", "cls": "bra", "links": 16, "chains": 1, "warps": 1,
+                                             "bytes": 16 * skipped})
+    yield group
+
+
+def special_registers():
+    group = Group("special")
+    for register in ("smid", "warpid", "clock_hi"):
+        for links in (16, 32, 64):
+            kernel = Kernel(f"{register}_{links}", f"\tmov.u32 y, %{register};\n\tadd.u32 x0, x0, y;\n" * links, "", 1)
+            group.add(kernel, kind="chain", cls=register, links=links, chains=1, warps=1)
+    yield group
+
+
+DIVISION = """
+.visible .entry division(.param .u64 out, .param .u32 pa, .param .u32 pb)
+{
+\t.reg .b32 n, e, a, b, t0, t1, pa_r, pb_r, y;
+\t.reg .f32 x;
+\t.reg .b64 o, w;
+\t.reg .pred p;
+\tld.param.u64 o, [out];
+\tld.param.u32 pa_r, [pa];
+\tld.param.u32 pb_r, [pb];
+\tmov.u32 a, %ctaid.x;
+\tmul.wide.u32 w, a, 1024;
+\tadd.u64 o, o, w;
+\tshl.b32 a, a, 23;
+\tor.b32 a, a, pa_r;
+\tmov.u32 e, 0;
+NEXT:
+\tshl.b32 b, e, 23;
+\tor.b32 b, b, pb_r;
+\tbar.sync 0;
+\tmov.u32 t0, %clock;
+\tand.b32 y, t0, 0;
+\tdiv.rn.f32 x, a, b;
+\tmov.b32 y, x;
+\tshfl.sync.bfly.b32 y, y, 0, 31, -1;
+\tmov.u32 t1, %clock;
+\tsub.u32 n, t1, t0;
+\tsetp.eq.u32 p, y, 0x5a5a1234;
+\t@p add.u32 n, n, 1;
+\tst.global.u32 [o], n;
+\tadd.u64 o, o, 4;
+\tadd.u32 e, e, 1;
+\tsetp.lt.u32 p, e, 256;
+\t@p bra NEXT;
+\tret;
+}
+"""
+
+
+def divisions():
+    """The cycles of a division for all exponents of dividend and divisor: a quotient that the
+    compiler's straight code cannot compute takes a call."""
+    group = Group("division")
+    group.kernels["division"] = DIVISION
+    for a in (0, 0x400001, 0x80000000):
+        for b in (0, 0x400001):
+            group.launch("division", {"kind": "division", "cls": f"{a:x}_{b:x}"}, blocks=256, words=1 << 16,
+                         arguments=[("out",), ("u32", a), ("u32", b)])
+    yield group
+
+
 def loops():
     group = Group("loops")
     for name, inner in {"empty": "", "ffma1": "\tfma.rn.f32 x0, x0, pa_r, pb_r;\n", "ffma4": "\tfma.rn.f32 x0, x0, pa_r, pb_r;\n" * 4}.items():
@@ -738,7 +816,7 @@ def products():
 
 def groups():
     for make in (arithmetic, pairs, mixtures, issue, shared_memory, coalescing, latency_over_footprint, translation, constant_memory,
-                 code_size, loops, bandwidth, launches, approximations, products):
+                 code_size, jumps, special_registers, divisions, loops, bandwidth, launches, approximations, products):
         yield from make()
 
 
@@ -826,7 +904,7 @@ def collect(args):
             runs = [run[label["slot"]:label["slot"] + label["words"]] for run in kept]
             if label["kind"] in ("setup", "empty"):
                 continue
-            if label["kind"] in ("numeric", "product"):
+            if label["kind"] in ("numeric", "product", "division"):
                 values(args, label, runs[0])
                 continue
             first, rest = samples(label, runs)
@@ -856,7 +934,7 @@ EXACT = {"ex2": lambda x: 2.0**x, "lg2": math.log2, "sin": math.sin, "cos": math
 def values(args, label, words):
     """Writes the results of a product as they are, and those of a function as the differences of their
     bits from those of the correctly rounded results, both compressed."""
-    if label["kind"] == "product":
+    if label["kind"] in ("product", "division"):
         data = struct.pack(f"<{len(words)}I", *words)
     else:
         number = lambda bits: struct.unpack("<f", struct.pack("<I", bits))[0]

@@ -172,8 +172,9 @@ impl Compared {
     }
 }
 
-const POLICIES: [PolicySetup; 8] = [
+const POLICIES: [PolicySetup; 9] = [
     PolicySetup::Gto,
+    PolicySetup::Gty,
     PolicySetup::Lrr,
     PolicySetup::TwoLevel,
     PolicySetup::RunToBarrier,

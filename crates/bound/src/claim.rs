@@ -37,7 +37,9 @@ impl Claim {
                 &[Self::Plb]
             }
             Feature::FirstLevel | Feature::Partitions => &[Self::Plb],
-            Feature::ConstantCache
+            Feature::InstructionCaches
+            | Feature::LoadStoreStages
+            | Feature::ConstantCache
             | Feature::RandomPlacement
             | Feature::NarrowMemory
             | Feature::UnlimitedJitter => &[],

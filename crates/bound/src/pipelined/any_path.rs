@@ -118,7 +118,7 @@ impl Progress {
     ) {
         let service = cost.service.total();
         for way in &mut self.ways {
-            let fetch = fetches.before(&mut way.buffer, step, way.spans[0].is_first());
+            let fetch = fetches.before(&mut way.buffer, (step, table), way.spans[0].is_first());
             let (private, shared) = if cost.shared { (0, service) } else { (service, 0) };
             let services = Services { fetch: fetch.service, ..cost.service };
             let shared = shared + fetch.service;

@@ -49,7 +49,7 @@ impl Fetches {
         let cache = settings.and_then(|settings| settings.icache);
         let lines = cache.map_or(0, |cache| {
             // the instruction after the last one may be fetched, too
-            let bytes = (table.instrs().len() as u64 + 1) * u64::from(cache.instruction);
+            let bytes = (u64::from(table.places()) + 1) * u64::from(cache.instruction);
             bytes.div_ceil(u64::from(cache.line))
         });
         let fits = cache.is_none_or(|cache| lines.div_ceil(u64::from(cache.sets)) <= u64::from(cache.ways));
@@ -74,10 +74,15 @@ impl Fetches {
 
     /// Returns the cost of the fetches before this step can issue. `is_first` states whether no
     /// instruction of the section has issued before it.
-    pub fn before(&self, buffer: &mut Buffer, step: Step, is_first: bool) -> FetchCost {
+    pub fn before(
+        &self,
+        buffer: &mut Buffer,
+        (step, table): (Step, &TimingTable),
+        is_first: bool,
+    ) -> FetchCost {
         let mut cost = FetchCost::default();
         let Some(settings) = self.settings else { return cost };
-        let pc = step.pc().get();
+        let pc = table.place(step.pc());
         let (service, miss) = (self.service(), if self.fits { 0 } else { self.miss_latency() });
         let mut waits = !is_first;
         cost.discards = buffer.count > 0 && buffer.first != pc;
@@ -120,7 +125,7 @@ impl Fetches {
         buffer.first += 1;
         buffer.count -= 1;
         if table.instr(step.pc()).flow == Flow::Exit && !step.ends_warp() {
-            *buffer = Buffer { first: step.pc().get() + 1, count: 0 };
+            *buffer = Buffer { first: table.place(step.pc()) + 1, count: 0 };
         }
     }
 }

@@ -330,7 +330,7 @@ impl<'t> PipelineAnalyser<'t> {
         for &step in steps {
             let fixed = self.costs.fixed(step);
             let cost = fixed.or_else(|| varying.next()).expect("a cost was noted for each such execution");
-            let fetch = fetches.before(&mut buffer, step, spans[0].is_first());
+            let fetch = fetches.before(&mut buffer, (step, table), spans[0].is_first());
             of_warp.shared += fetch.service;
             *(if cost.shared { &mut of_warp.shared } else { &mut of_warp.private }) += cost.service.total();
             of_warp.services += Services { fetch: fetch.service, ..cost.service };

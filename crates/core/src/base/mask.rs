@@ -84,6 +84,12 @@ impl WarpMask {
         (!self.is_empty()).then(|| self.bits().trailing_zeros() as usize)
     }
 
+    /// Returns the highest slot, or `None` if the set is empty.
+    #[inline]
+    pub fn highest(self) -> Option<usize> {
+        (!self.is_empty()).then(|| (u64::BITS - 1 - self.bits().leading_zeros()) as usize)
+    }
+
     /// Returns the slots in ascending order.
     #[inline]
     pub fn slots(self) -> SetBits {

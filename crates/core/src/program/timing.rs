@@ -76,6 +76,9 @@ pub struct TimingTable {
     sub_cores: SubCores,
     /// Whether accesses to constants and parameters transfer lines.
     constants: bool,
+    /// For each operation, the number of its instruction in the machine code; `None` if each
+    /// operation is an instruction.
+    places: Option<Vec<u32>>,
 }
 
 impl TimingTable {
@@ -121,6 +124,9 @@ impl TimingTable {
             numbers,
             sub_cores: machine.sub_cores(),
             constants: machine.caches_constants(),
+            places: program.machine_code.as_ref().map(|code| {
+                program.instrs.iter().map(|instr| instr.line.saturating_sub(code.first_line)).collect()
+            }),
         })
     }
 
@@ -143,6 +149,7 @@ impl TimingTable {
             numbers: Vec::new(),
             sub_cores,
             constants: false,
+            places: None,
         }
     }
 
@@ -267,6 +274,21 @@ impl TimingTable {
     #[inline]
     pub fn fetch_end(&self) -> u32 {
         self.fetch_end.unwrap_or(u32::MAX)
+    }
+
+    /// Returns the position of an instruction in the code, in instructions from its start. An
+    /// instruction of machine code may be several operations, which share its position.
+    #[inline]
+    pub fn place(&self, pc: Pc) -> u32 {
+        self.places.as_ref().map_or(pc.get(), |places| places[pc.index()])
+    }
+
+    /// Returns the number of instructions of the code.
+    pub fn places(&self) -> u32 {
+        match &self.places {
+            Some(places) => places.last().map_or(0, |&last| last + 1),
+            None => self.instrs.len() as u32,
+        }
     }
 
     /// Returns the number of units of the machine.

@@ -75,7 +75,8 @@ impl Sm<'_> {
                     if !PLAIN {
                         let &Flight { slot, age, step, .. } = self.flights.get(id);
                         self.flights.details_mut(id).init_end = self.now;
-                        self.sources_read((slot, age), step, self.now);
+                        let after = self.settings.load_store.map_or(0, |unit| unit.read_latency);
+                        self.sources_read((slot, age), step, self.now + u64::from(after));
                     }
                 }
                 Answer::Complete(id) => self.complete::<PLAIN>(id),

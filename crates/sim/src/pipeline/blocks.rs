@@ -42,8 +42,8 @@ impl Sm<'_> {
         for slot in placed.slots.slots() {
             self.warps.begin(slot, self.now);
             self.front_end.start(slot);
-            if let Some(pc) = self.warps.look_at_next(slot, self.now) {
-                self.front_end.goes_to(slot, pc);
+            if let Some(place) = self.warps.look_at_next(slot, self.now) {
+                self.front_end.goes_to(slot, place, self.now, self.now);
             }
         }
         self.finish_without_step(placed.slots);

@@ -5,8 +5,11 @@
 //! of the buffer, the buffer is emptied (which uses up the turn of the warp) and fetched anew. A
 //! fetch serves one warp whose buffer is empty, in round robin order; the fetched instructions are
 //! decoded when the next fetch begins. On some machines fetch also ends the warps that it passes in
-//! its round robin search ([`ends_warps`](Settings::ends_warps)).
+//! its round robin search ([`ends_warps`](Settings::ends_warps)). On machines with
+//! [instruction caches](super::instruction_caches), these alone determine when instructions are
+//! available.
 
+use super::instruction_caches::InstructionCaches;
 use super::per::PerSlot;
 use warpbound_core::base::WarpMask;
 use warpbound_core::machine::pipeline::{FrontEnd as Settings, InstructionCache};
@@ -41,6 +44,8 @@ pub(super) struct FrontEnd {
     fetched: Option<u8>,
     last: usize,
     cache: Option<Lines>,
+    /// The instruction caches that take the place of fetch and decode, if there are any.
+    caches: Option<Box<InstructionCaches>>,
     slots: usize,
     /// The address at which the code that can be fetched ends.
     end: u32,
@@ -54,7 +59,12 @@ pub(super) struct FrontEnd {
 }
 
 impl FrontEnd {
-    pub fn new(settings: Option<Settings>, slots: usize, end: u32) -> Self {
+    pub fn new(
+        settings: Option<Settings>,
+        caches: Option<InstructionCaches>,
+        slots: usize,
+        end: u32,
+    ) -> Self {
         Self {
             settings,
             buffers: PerSlot::new(|_| Buffer::default()),
@@ -67,6 +77,7 @@ impl FrontEnd {
             // as in GPGPU-Sim (shader.cc, create_front_pipeline), so slot 1 is fetched first
             last: 0,
             cache: settings.and_then(|settings| settings.icache).map(Lines::new),
+            caches: caches.map(Box::new),
             slots,
             end,
             complete: WarpMask::empty(),
@@ -125,15 +136,34 @@ impl FrontEnd {
 
     /// Starts a new warp at address 0.
     pub fn start(&mut self, slot: usize) {
+        if let Some(caches) = &mut self.caches {
+            caches.start(slot);
+        }
         self.flush(slot, 0);
     }
 
-    /// Sets the instruction that a warp executes next.
+    /// Sets the instruction that a warp executes next. The warp starts or has issued an instruction
+    /// in the present cycle; `from` is the first cycle in which it can issue but for the supply of
+    /// instructions.
     #[inline(always)]
-    pub fn goes_to(&mut self, slot: usize, pc: u32) {
+    pub fn goes_to(&mut self, slot: usize, pc: u32, now: u64, from: u64) {
         if self.settings.is_some() {
             self.next[slot] = pc;
             self.compare(slot);
+        } else if self.caches.is_some() {
+            self.look_up(slot, pc, now, from);
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, slot: usize, pc: u32, now: u64, from: u64) {
+        let Some(caches) = &mut self.caches else { return };
+        let supplied = caches.goes_to(slot, pc, now);
+        if supplied <= from {
+            self.filled |= WarpMask::slot(slot);
+        } else {
+            self.filled -= WarpMask::slot(slot);
+            caches.wait(slot, supplied);
         }
     }
 
@@ -175,6 +205,11 @@ impl FrontEnd {
     /// Returns the warps whose buffers were filled, and whether anything happened.
     #[inline(always)]
     pub fn cycle(&mut self, now: u64, live: WarpMask) -> (WarpMask, bool) {
+        if let Some(caches) = &mut self.caches {
+            let supplied = caches.take_supplied(now);
+            self.filled |= supplied;
+            return (supplied, !supplied.is_empty());
+        }
         let rests = self.fetched.is_none() && self.arrivals.is_empty();
         if rests && ((live - self.filled - self.missing) | self.complete).is_empty() {
             return (WarpMask::empty(), false);
@@ -267,6 +302,9 @@ impl FrontEnd {
     /// Returns the counters; `live` are the warps that have instructions left.
     pub fn sample(&self, live: WarpMask) -> Option<FetchSample> {
         let count = |warps: WarpMask| warps.slots().count() as u32;
+        if let Some(caches) = &self.caches {
+            return Some(caches.sample(count(self.filled & live)));
+        }
         self.settings.is_some().then(|| FetchSample {
             fetches: self.fetches,
             misses: self.misses,
@@ -277,6 +315,9 @@ impl FrontEnd {
 
     /// Returns the next cycle in which instructions arrive, or `u64::MAX`.
     pub fn next_arrival(&self) -> u64 {
+        if let Some(caches) = &self.caches {
+            return caches.next_supply();
+        }
         self.arrivals.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX)
     }
 }
@@ -322,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_fetch_is_decoded_when_the_next_begins() {
-        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), 4, u32::MAX);
+        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, u32::MAX);
         front.cycle(0, warps(&[0, 1, 2]));
         assert_eq!(front.filled, warps(&[1]), "slot 1 is fetched first");
         front.cycle(1, warps(&[0, 1, 2]));
@@ -334,9 +375,9 @@ mod tests {
 
     #[test]
     fn a_buffer_with_other_instructions_is_known() {
-        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), 4, u32::MAX);
+        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, u32::MAX);
         front.cycle(0, warps(&[0]));
-        front.goes_to(0, 7);
+        front.goes_to(0, 7, 0, 1);
         assert_eq!(front.wrong_path, warps(&[0]));
         front.flush(0, 7);
         front.cycle(1, warps(&[0]));
@@ -345,10 +386,10 @@ mod tests {
 
     #[test]
     fn nothing_is_behind_the_end_of_the_code() {
-        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), 4, 3);
+        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, 3);
         for (pc, count) in [(1, 2), (2, 1), (3, 1)] {
             front.flush(0, pc);
-            front.goes_to(0, 1);
+            front.goes_to(0, 1, 0, 1);
             front.cycle(0, warps(&[0]));
             front.cycle(1, warps(&[0]));
             assert_eq!(front.buffers[0].count, count, "{pc}");
@@ -359,7 +400,7 @@ mod tests {
     #[test]
     fn warps_end_when_fetch_passes_them() {
         let settings = Settings { fetches: 2, ends_warps: true, ..Settings::default() };
-        let mut front = FrontEnd::new(Some(settings), 64, u32::MAX);
+        let mut front = FrontEnd::new(Some(settings), None, 64, u32::MAX);
         for slot in [0, 2, 3, 63] {
             assert!(front.end_when_passed(slot) && !front.end_when_passed(slot));
         }

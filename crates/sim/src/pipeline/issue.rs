@@ -159,7 +159,7 @@ impl Sm<'_> {
     fn redirect(&mut self, slot: usize) {
         self.busy = true;
         if let Some(step) = self.warps.next_step(slot) {
-            self.front_end.flush(slot, step.pc().get());
+            self.front_end.flush(slot, self.code.table.place(step.pc()));
         }
     }
 
@@ -205,7 +205,7 @@ impl Sm<'_> {
             collector.put(LatchEntry::new(kind.into(), sub_core), entering);
         }
         match self.warps.look_at_next(slot, now) {
-            Some(pc) => self.front_end.goes_to(slot, pc),
+            Some(place) => self.front_end.goes_to(slot, place, now, now + 1),
             None => self.has_issued_all(slot),
         }
     }
@@ -231,7 +231,7 @@ impl Sm<'_> {
         }
         self.flights.get_mut(id).unwritten = instr.all_writes;
         if instr.flow == Flow::Exit && !step.ends_warp() {
-            self.front_end.flush(slot, step.pc().get() + 1);
+            self.front_end.flush(slot, self.code.table.place(step.pc()) + 1);
         }
         if !simple {
             self.warps.reserve(slot, age, instr, step);

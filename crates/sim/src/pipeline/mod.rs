@@ -15,7 +15,7 @@
 //!  operand collector   operands are read                             (collector.rs)
 //!  units               instructions start, with the next cycle       (units.rs)
 //!  issue               each sub-core's policy decides                (schedulers.rs, warps/)
-//!  fetch               instruction buffers are filled                (front_end.rs)
+//!  fetch               instruction buffers are filled                (front_end.rs, instruction_caches.rs)
 //! ```
 //!
 //! Each stage owns its state. Its inputs are method calls that carry all the data it needs, and
@@ -54,6 +54,7 @@ mod dispatch;
 mod first_level;
 mod flight;
 mod front_end;
+mod instruction_caches;
 mod gpu;
 mod issue;
 mod latch;
@@ -82,6 +83,7 @@ use code::Code;
 use collector::{Collector, Operands};
 use flight::{Flight, FlightId, Flights};
 use front_end::FrontEnd;
+use instruction_caches::InstructionCaches;
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
@@ -178,7 +180,14 @@ impl<'a> Sm<'a> {
             stuck_since: None,
             issues: 0,
             warps: Warps::new(code, slots, policies.iter().any(Policy::tracks_global)),
-            front_end: FrontEnd::new(settings.front_end, slots, code.table.fetch_end()),
+            front_end: FrontEnd::new(
+                settings.front_end,
+                settings
+                    .instruction_caches
+                    .map(|caches| InstructionCaches::new(caches, sub_cores, code.table.places())),
+                slots,
+                code.table.fetch_end(),
+            ),
             schedulers: Schedulers::new(sub_cores, conserving),
             flights: Flights::default(),
             collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores.count()))),

@@ -11,6 +11,7 @@ mod called;
 mod error;
 mod gsrr;
 mod gto;
+mod gty;
 mod lrr;
 mod oldest;
 mod random;
@@ -24,6 +25,7 @@ pub use called::{CalledPolicy, MakePolicy, define_policy};
 pub use error::{PolicyError, PolicyFault};
 pub use gsrr::Gsrr;
 pub use gto::Gto;
+pub use gty::Gty;
 pub use lrr::Lrr;
 pub use oldest::Oldest;
 pub use random::Random;
@@ -86,6 +88,11 @@ impl View {
     /// Returns the oldest of these warps: by launch order of the block, then by warp.
     pub fn oldest(&self, warps: WarpMask) -> Option<usize> {
         self.by_age.iter().find_map(|&block| (block & warps).lowest())
+    }
+
+    /// Returns the youngest of these warps: the last one in the order of [`Self::oldest`].
+    pub fn youngest(&self, warps: WarpMask) -> Option<usize> {
+        self.by_age.iter().rev().find_map(|&block| (block & warps).highest())
     }
 
     /// Returns the warps that have an instruction to issue and do not wait at a barrier.
@@ -275,6 +282,7 @@ pub(super) fn next_from(warps: WarpMask, from: usize) -> Option<usize> {
 #[allow(missing_docs, reason = "the variants are those of `PolicyKind`")]
 pub enum PolicySetup {
     Gto,
+    Gty,
     Lrr,
     Srr,
     Gsrr,
@@ -297,6 +305,7 @@ impl PolicySetup {
     ) -> Result<Self, Diagnostics> {
         Ok(match kind {
             PolicyKind::Gto => Self::Gto,
+            PolicyKind::Gty => Self::Gty,
             PolicyKind::Lrr => Self::Lrr,
             PolicyKind::Srr => Self::Srr,
             PolicyKind::Gsrr => Self::Gsrr,
@@ -318,6 +327,7 @@ impl PolicySetup {
             AnyPolicy::Other(match self {
                 Self::Gto => return AnyPolicy::Gto(Gto::default()),
                 Self::Lrr => return AnyPolicy::Lrr(Lrr::default()),
+                Self::Gty => Box::new(Gty::default()),
                 Self::Srr => Box::new(Srr::default()),
                 Self::Gsrr => Box::new(Gsrr::default()),
                 Self::Oldest => Box::new(Oldest),
@@ -335,6 +345,7 @@ impl PolicySetup {
     pub fn kind(&self) -> PolicyKind {
         match self {
             Self::Gto => PolicyKind::Gto,
+            Self::Gty => PolicyKind::Gty,
             Self::Lrr => PolicyKind::Lrr,
             Self::Srr => PolicyKind::Srr,
             Self::Gsrr => PolicyKind::Gsrr,

@@ -103,6 +103,7 @@ fn idle_in_pipeline(
         collect,
         // each of these settings has an effect without any other setting
         front_end: _,
+        instruction_caches: _,
         queue: _,
         write_back: _,
         result_buses: _,

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use super::range::Check;
 use super::units::Units;
 use super::value::Checked;
-use crate::machine::written::pipeline::{Collector, FrontEnd, InstructionCache, Issue, Launch, LoadStore};
+use crate::machine::written::pipeline::{
+    CodeCache, Collector, FrontEnd, InstructionCache, InstructionCaches, Issue, Launch, LoadStore,
+};
 use crate::machine::written::{OpSpec, PipelineSpec};
 
 /// The validated details of an SM's pipeline that the paper model leaves out.
@@ -71,6 +73,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     let PipelineSpec {
         issue: Issue { per_warp, distinct_units: _, rotate: _ },
         front_end,
+        instruction_caches,
         queue,
         collector,
         // names, which are checked above
@@ -84,6 +87,13 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     check.range("issue.per_warp", *per_warp, 1..=2);
     if let Some(front_end) = front_end {
         check_front_end(*front_end, &mut check.part("front_end"));
+    }
+    if let Some(caches) = instruction_caches {
+        check_instruction_caches(*caches, &mut check.part("instruction_caches"));
+        if front_end.is_some() {
+            let message = "a machine has a front end or instruction caches, not both".to_owned();
+            check.problem("instruction_caches", message, "`front_end: none` removes an inherited front end");
+        }
     }
     if let Some(queue) = queue {
         check.range("queue", *queue, 0..=1 << 16);
@@ -105,8 +115,12 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         transaction,
         atomics_block: _,
         atomics_wait_for_addresses: _,
+        constant_latency,
+        read_latency,
     }) = load_store
     {
+        check.range("load_store.constant_latency", *constant_latency, 0..=1 << 12);
+        check.range("load_store.read_latency", *read_latency, 0..=1 << 12);
         check.range("load_store.shared_latency", *shared_latency, 1..=1 << 12);
         check.range("load_store.replies", *replies, 1..=1 << 12);
         check.one_of("load_store.transaction", *transaction, [32, 128]);
@@ -127,6 +141,35 @@ fn check_front_end(front_end: FrontEnd, check: &mut Check) {
         check.range("icache.instruction", instruction, 1..=line.max(1));
         check.range("icache.miss_latency", miss_latency, 0..=1 << 20);
     }
+}
+
+fn check_instruction_caches(caches: InstructionCaches, check: &mut Check) {
+    let InstructionCaches {
+        line,
+        instruction,
+        l0,
+        l1,
+        l1_latency,
+        l1_interval,
+        lower_latency,
+        lower_interval,
+        prefetch,
+        warm: _,
+        jump,
+    } = caches;
+    check.range("line", line, 1..=1 << 20);
+    check.range("instruction", instruction, 1..=line.max(1));
+    for (name, CodeCache { sets, ways }) in [("l0", l0), ("l1", l1)] {
+        let mut check = check.part(name);
+        check.range("sets", sets, 1..=1 << 16);
+        check.range("ways", ways, 1..=1 << 10);
+    }
+    check.range("l1_latency", l1_latency, 1..=1 << 16);
+    check.range("l1_interval", l1_interval, 1..=1 << 16);
+    check.range("lower_latency", lower_latency, 0..=1 << 16);
+    check.range("lower_interval", lower_interval, 1..=1 << 16);
+    check.range("prefetch", prefetch, 0..=64);
+    check.range("jump", jump, 1..=1 << 10);
 }
 
 fn check_collector(collector: Collector, sub_cores: u32, check: &mut Check) {

@@ -20,6 +20,8 @@ pub enum Feature {
     DualIssue,
     /// Instructions must be fetched.
     FrontEnd,
+    /// Instructions come from caches with a prefetcher.
+    InstructionCaches,
     /// The queues of units are bounded.
     BoundedQueues,
     /// Operands are read by an operand collector.
@@ -30,6 +32,8 @@ pub enum Feature {
     WriteBack,
     /// Memory accesses use one load/store unit and the memory system behind it.
     LoadStore,
+    /// Constants, or the reading of sources, take time in the load/store unit.
+    LoadStoreStages,
     /// Accesses to global and local memory go through a cache of the SM.
     FirstLevel,
     /// Constants go through a cache of the SM.
@@ -53,15 +57,17 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 20] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
+        Self::InstructionCaches,
         Self::BoundedQueues,
         Self::Collector,
         Self::ResultBuses,
         Self::WriteBack,
         Self::LoadStore,
+        Self::LoadStoreStages,
         Self::FirstLevel,
         Self::ConstantCache,
         Self::Partitions,
@@ -96,11 +102,17 @@ impl fmt::Display for Feature {
             Self::RotatingSubCores => "sub-cores take turns at being first (pipeline.issue.rotate)",
             Self::DualIssue => "more than one instruction issues per cycle (pipeline.issue.per_warp)",
             Self::FrontEnd => "instructions must be fetched (pipeline.front_end)",
+            Self::InstructionCaches => {
+                "instructions come from caches with a prefetcher (pipeline.instruction_caches)"
+            }
             Self::BoundedQueues => "issue waits for room in a unit's queue (pipeline.queue)",
             Self::Collector => "operands must be collected (pipeline.collector)",
             Self::ResultBuses => "results wait for a bus (pipeline.result_buses)",
             Self::WriteBack => "results are written back later (pipeline.write_back)",
             Self::LoadStore => "memory accesses go through one load/store unit (pipeline.load_store)",
+            Self::LoadStoreStages => {
+                "the load/store unit has further stages (pipeline.load_store.constant_latency, read_latency)"
+            }
             Self::FirstLevel => "accesses go through a cache of the SM (memory.l1)",
             Self::ConstantCache => "constants go through a cache (memory.constant)",
             Self::Partitions => "memory consists of partitions (memory.lower)",
@@ -201,6 +213,7 @@ fn pipeline_features(
         // only restricts which instructions can issue together
         issue: Issue { per_warp, rotate, distinct_units: _ },
         front_end,
+        instruction_caches,
         queue,
         collector,
         // only the order in which instructions enter the collector
@@ -215,11 +228,16 @@ fn pipeline_features(
         (*rotate && sub_cores.count() > 1, Feature::RotatingSubCores),
         (*per_warp > 1, Feature::DualIssue),
         (front_end.is_some(), Feature::FrontEnd),
+        (instruction_caches.is_some(), Feature::InstructionCaches),
         (queue.is_some(), Feature::BoundedQueues),
         (collector.is_some(), Feature::Collector),
         (*write_back > 0, Feature::WriteBack),
         (result_buses.is_some(), Feature::ResultBuses),
         (load_store.is_some(), Feature::LoadStore),
+        (
+            load_store.is_some_and(|unit| unit.constant_latency > 0 || unit.read_latency > 0),
+            Feature::LoadStoreStages,
+        ),
         (Launch { placement: Placement::default(), ..*launch } != Launch::default(), Feature::LaunchCosts),
         // with one SM there is no choice
         (launch.placement != Placement::default() && sms > 1, Feature::RandomPlacement),

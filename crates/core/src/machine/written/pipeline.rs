@@ -19,6 +19,10 @@ pub struct PipelineSpec {
     /// The fetch and decode stages. By default instructions are always available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub front_end: Option<FrontEnd>,
+    /// The instruction caches of an SM of Turing or later, with their prefetcher. They take the
+    /// place of `front_end`. By default instructions are always available.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instruction_caches: Option<InstructionCaches>,
     /// The maximum number of instructions that have been issued to a unit and have not started. A
     /// shared unit has one limit for all sub-cores. By default there is no limit. With 0, an
     /// instruction issues only when its unit can start it. With a collector the limit does not count
@@ -131,6 +135,74 @@ impl Default for InstructionCache {
     }
 }
 
+/// Two levels of instruction caches: an L0 in each sub-core and an L1 of the SM. The memory behind the
+/// L1 has all code.
+///
+/// The instruction buffers of the warps are not simulated: a warp has the rest of the line that it
+/// is in. When it goes on to another line, it waits until the line has arrived in the L0. A line
+/// that misses the L0, and each line that was prefetched and is used for the first time, make the
+/// prefetcher request the lines behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename = "InstructionCaches", deny_unknown_fields, default)]
+pub struct InstructionCaches {
+    /// The size of a line in bytes.
+    pub line: u32,
+    /// The size of an instruction in bytes.
+    pub instruction: u32,
+    /// The L0 of a sub-core.
+    pub l0: CodeCache,
+    /// The L1 of the SM.
+    pub l1: CodeCache,
+    /// The number of cycles from a request of an L0 to the arrival of the line, if the L1 has it.
+    pub l1_latency: u64,
+    /// The number of cycles between two lines that the L1 returns to the sub-cores together.
+    pub l1_interval: u64,
+    /// The number of cycles that a miss of the L1 adds.
+    pub lower_latency: u64,
+    /// The number of cycles between two lines that the memory behind the L1 returns.
+    pub lower_interval: u64,
+    /// The number of lines that are prefetched behind a requested one. With 0 there is no
+    /// prefetcher.
+    pub prefetch: u32,
+    /// Whether the L1 has the code when a launch begins, as after an earlier launch of the same
+    /// kernel. If the code is larger than the L1, its end is there. The L0 are always empty then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub warm: bool,
+    /// The number of cycles from the issue of a jump to the first possible issue of its target: a
+    /// jump is whatever is followed by another instruction than the next one in the code.
+    pub jump: u64,
+}
+
+/// The size of a cache of code, with LRU replacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename = "CodeCache", deny_unknown_fields)]
+pub struct CodeCache {
+    /// The number of sets.
+    pub sets: u32,
+    /// The number of lines per set.
+    pub ways: u32,
+}
+
+impl Default for InstructionCaches {
+    fn default() -> Self {
+        Self {
+            line: 128,
+            instruction: 16,
+            l0: CodeCache { sets: 8, ways: 32 },
+            l1: CodeCache { sets: 64, ways: 16 },
+            l1_latency: 40,
+            l1_interval: 1,
+            lower_latency: 200,
+            lower_interval: 4,
+            prefetch: 8,
+            warm: false,
+            jump: 1,
+        }
+    }
+}
+
 /// An operand collector in front of the units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -175,6 +247,14 @@ pub struct LoadStore {
     /// Whether atomic operations wait for the registers of their address. In GPGPU-Sim's PTX mode
     /// they do not, since it detects address registers only in loads and stores.
     pub atomics_wait_for_addresses: bool,
+    /// The number of pipeline stages that a load of a constant or a parameter passes after the
+    /// constant cache, or at once if constants are not cached.
+    #[serde(skip_serializing_if = "is_default")]
+    pub constant_latency: u32,
+    /// The number of cycles from the last transaction of an instruction to the moment when its
+    /// sources count as read, for which the barriers of control codes wait.
+    #[serde(skip_serializing_if = "is_default")]
+    pub read_latency: u32,
 }
 
 impl Default for LoadStore {
@@ -185,6 +265,8 @@ impl Default for LoadStore {
             transaction: 32,
             atomics_block: false,
             atomics_wait_for_addresses: true,
+            constant_latency: 0,
+            read_latency: 0,
         }
     }
 }
@@ -232,6 +314,7 @@ impl PipelineSpec {
         let Self {
             issue,
             front_end,
+            instruction_caches,
             queue,
             collector,
             collect,
@@ -252,7 +335,7 @@ impl PipelineSpec {
             "first": first, "start": start, "end": end, "blocks_per_cycle": blocks_per_cycle, "placement": placement,
         });
         serde_json::json!({
-            "issue": issue, "front_end": front_end, "queue": queue, "collector": collector, "collect": collect,
+            "issue": issue, "front_end": front_end, "instruction_caches": instruction_caches, "queue": queue, "collector": collector, "collect": collect,
             "write_back": write_back, "result_buses": result_buses, "load_store": load_store, "launch": launch,
             "unscored": unscored,
         })

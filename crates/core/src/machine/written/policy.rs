@@ -20,6 +20,8 @@ pub const FORMER_POLICY_SETTING: &str = "scheduler";
 pub enum PolicyKind {
     /// Greedy, then oldest.
     Gto,
+    /// Greedy, then youngest.
+    Gty,
     /// Loose round robin.
     Lrr,
     /// Strict round robin.
@@ -43,8 +45,8 @@ pub enum PolicyKind {
 
 impl PolicyKind {
     /// All policies without arguments, for help texts and sweeps.
-    pub const NAMED: [Self; 7] =
-        [Self::Gto, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
+    pub const NAMED: [Self; 8] =
+        [Self::Gto, Self::Gty, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
 
     /// Returns the command line forms of all policies, for help texts and messages.
     pub fn forms() -> String {
@@ -58,7 +60,7 @@ impl PolicyKind {
     /// `None` means that it depends on the content of a file, or on a program.
     pub fn work_conserving(&self) -> Option<bool> {
         match self {
-            Self::Gto | Self::Lrr | Self::Oldest | Self::Random(_) => Some(true),
+            Self::Gto | Self::Gty | Self::Lrr | Self::Oldest | Self::Random(_) => Some(true),
             Self::Srr | Self::Gsrr | Self::TwoLevel | Self::RunToBarrier => Some(false),
             Self::Replay(_) | Self::Called(_) => None,
         }
@@ -69,6 +71,7 @@ impl fmt::Display for PolicyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gto => f.write_str("gto"),
+            Self::Gty => f.write_str("gty"),
             Self::Lrr => f.write_str("lrr"),
             Self::Srr => f.write_str("srr"),
             Self::Gsrr => f.write_str("gsrr"),
@@ -148,7 +151,7 @@ mod tests {
         for name in ["two-level", "TwoLevel", "two_level"] {
             assert_eq!(name.parse(), Ok(PolicyKind::TwoLevel));
         }
-        assert!(PolicyKind::forms().starts_with("gto, lrr,"));
+        assert!(PolicyKind::forms().starts_with("gto, gty, lrr,"));
         assert!("rnd".parse::<PolicyKind>().is_err());
         assert!("random:x".parse::<PolicyKind>().is_err());
     }

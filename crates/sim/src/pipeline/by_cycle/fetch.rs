@@ -5,6 +5,7 @@ use super::warps::Warp;
 use crate::key::Key;
 use warpbound_core::base::WarpMask;
 use warpbound_core::machine::pipeline::FrontEnd as Settings;
+use warpbound_core::program::TimingTable;
 
 /// What fetch does in one of its turns.
 #[derive(Clone, Copy)]
@@ -52,9 +53,9 @@ impl Fetch {
         self.settings.is_none() || self.buffers[slot].1 > 0
     }
 
-    pub fn is_wrong(&self, slot: usize, warp: &Warp) -> bool {
+    pub fn is_wrong(&self, slot: usize, warp: &Warp, table: &TimingTable) -> bool {
         let (pc, count) = self.buffers[slot];
-        self.settings.is_some() && count > 0 && warp.next_step().is_some_and(|step| step.pc().get() != pc)
+        self.settings.is_some() && count > 0 && warp.next_step().is_some_and(|step| table.place(step.pc()) != pc)
     }
 
     pub fn flush(&mut self, slot: usize, pc: u32) {

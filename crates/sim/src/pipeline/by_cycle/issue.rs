@@ -38,11 +38,14 @@ impl Sm<'_> {
     /// atomic.
     fn fetched(&self, slots: WarpMask) -> WarpMask {
         let waiting = self.blocks.live() & (slots - self.blocks.at_barrier());
-        self.all(waiting, |slot| self.fetch.is_filled(slot) && !self.warps[slot].is_held())
+        self.all(waiting, |slot| {
+            let supplied = self.supply.as_ref().is_none_or(|supply| supply.has(slot, self.now));
+            supplied && self.fetch.is_filled(slot) && !self.warps[slot].is_held()
+        })
     }
 
     fn wrong(&self, slots: WarpMask) -> WarpMask {
-        self.all(slots, |slot| self.fetch.is_wrong(slot, &self.warps[slot]))
+        self.all(slots, |slot| self.fetch.is_wrong(slot, &self.warps[slot], self.given.table))
     }
 
     fn can_issue(&self, there: WarpMask, sub_core: usize) -> WarpMask {
@@ -156,7 +159,7 @@ impl Sm<'_> {
     /// Empties the buffer of a warp that goes elsewhere.
     fn empty_buffer(&mut self, slot: usize) {
         let step = self.warps[slot].next_step().expect("it goes elsewhere");
-        self.fetch.flush(slot, step.pc().get());
+        self.fetch.flush(slot, self.given.table.place(step.pc()));
     }
 
     fn issue_next(&mut self, slot: usize, sub_core: usize) {
@@ -213,7 +216,7 @@ impl Sm<'_> {
             self.claim(&mut issued, access);
         }
         if instr.flow == Flow::Exit && !step.ends_warp() {
-            self.fetch.flush(slot, step.pc().get() + 1);
+            self.fetch.flush(slot, table.place(step.pc()) + 1);
         }
         let global = table.loads_global(step);
         for &reg in &issued.writes {
@@ -238,6 +241,7 @@ impl Sm<'_> {
             self.release_barriers();
         }
         self.warps[slot].look();
+        self.go_on(slot);
         if !self.warps[slot].has_next && !self.blocks.at_barrier().has(slot) {
             self.finish(slot);
         }

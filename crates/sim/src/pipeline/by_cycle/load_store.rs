@@ -59,6 +59,8 @@ pub(super) struct LoadStore {
     /// The shared-memory loads in their pipeline: the instruction, whether it is an atomic that
     /// holds its warp, and the cycle of its end.
     shared: VecDeque<(usize, bool, u64)>,
+    /// The loads of constants in the pipeline after the constant cache, with the cycle of its end.
+    passing: VecDeque<(usize, u64)>,
     writing: Option<usize>,
     arrived: Option<Reply>,
     replies: VecDeque<Reply>,
@@ -87,6 +89,7 @@ impl LoadStore {
             serving: None,
             unanswered: HashMap::new(),
             shared: VecDeque::new(),
+            passing: VecDeque::new(),
             writing: None,
             arrived: None,
             replies: VecDeque::new(),
@@ -145,7 +148,10 @@ impl LoadStore {
     fn has_result(&self, source: usize, now: u64) -> bool {
         match source {
             0 => self.shared.front().is_some_and(|&(.., at)| at <= now),
-            1 => self.constants.as_ref().is_some_and(Cache::has_ready),
+            1 => {
+                self.passing.front().is_some_and(|&(_, at)| at <= now)
+                    || self.constants.as_ref().is_some_and(Cache::has_ready)
+            }
             2 => self.arrived.is_some(),
             _ => self.l1.as_ref().is_some_and(|l1| l1.cache.has_ready()),
         }
@@ -160,6 +166,9 @@ impl LoadStore {
         let fetched = |request: Request| (instr(request.waits), false);
         let result = match source {
             0 => self.shared.pop_front().map(|(id, atomic, _)| (id, atomic)),
+            1 if self.passing.front().is_some_and(|&(_, at)| at <= now) => {
+                self.passing.pop_front().map(|(id, _)| (id, false))
+            }
             1 => self.constants.as_mut().and_then(Cache::next_ready).map(fetched),
             2 => self.arrived.take().map(|reply| match reply {
                 Reply::Atomic(id) => (id, self.settings.atomics_block),
@@ -220,13 +229,14 @@ impl LoadStore {
             Space::Shared => {}
             Space::Global | Space::Local => self.send(now, memory),
             Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
-                self.look_up_constant();
+                self.look_up_constant(now);
             }
+            Space::Const | Space::Param if access == Access::Load => self.leave_constants(id, now),
             _ => self.leave(true),
         }
     }
 
-    fn look_up_constant(&mut self) {
+    fn look_up_constant(&mut self, now: u64) {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return };
         let id = serving.id;
         if let Some((sectors, words)) = serving.transactions.last().cloned() {
@@ -240,8 +250,22 @@ impl LoadStore {
             serving.transactions.pop();
         }
         if serving.transactions.is_empty() {
-            self.leave(self.unanswered[&id] == 0);
+            if self.unanswered[&id] == 0 {
+                self.leave_constants(id, now);
+            } else {
+                self.leave(false);
+            }
         }
+    }
+
+    /// Ends the service of a load of constants that are all there.
+    fn leave_constants(&mut self, id: usize, now: u64) {
+        let stages = u64::from(self.settings.constant_latency);
+        if stages > 0 {
+            self.unanswered.insert(id, 1);
+            self.passing.push_back((id, now + stages));
+        }
+        self.leave(stages == 0);
     }
 
     fn send(&mut self, now: u64, mut memory: Option<&mut Memory>) {
@@ -321,6 +345,10 @@ impl LoadStore {
             key.put(count.into());
         });
         key.list(&self.shared, |key, &(id, _, at)| {
+            key.instr(sm, id);
+            key.until(at, now);
+        });
+        key.list(&self.passing, |key, &(id, at)| {
             key.instr(sm, id);
             key.until(at, now);
         });
@@ -409,7 +437,8 @@ impl Sm<'_> {
         match what {
             Happened::Left(id) => {
                 self.instrs[id].init_end = self.now;
-                self.signal(id, Moment::SourcesRead, self.now);
+                let after = self.given.settings.load_store.map_or(0, |unit| unit.read_latency);
+                self.signal(id, Moment::SourcesRead, self.now + u64::from(after));
             }
             Happened::Complete(id) => self.complete(id),
             Happened::Stored(slot) => {

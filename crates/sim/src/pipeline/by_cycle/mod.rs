@@ -17,6 +17,7 @@ mod launch;
 mod load_store;
 mod memory;
 mod order;
+mod supply;
 mod traffic;
 mod warps;
 
@@ -37,6 +38,7 @@ pub use launch::{Launch, Ran, run};
 use load_store::LoadStore;
 pub use memory::Carried;
 use memory::Memory;
+use supply::Supply;
 use traffic::Transaction;
 use warpbound_core::base::{Cycle, WarpMask};
 use warpbound_core::path::{BlockPaths, Step};
@@ -91,6 +93,7 @@ struct Sm<'a> {
     /// The warps whose instructions are all complete and that end when fetch passes them.
     complete: WarpMask,
     fetch: Fetch,
+    supply: Option<Supply>,
     sub_cores: Vec<SubCore>,
     /// The sub-core that issues first; and whether a block was resident when the cycle began.
     first: usize,
@@ -129,6 +132,9 @@ impl<'a> Sm<'a> {
             warps: vec![Warp::new(table.regs()); warps],
             complete: WarpMask::empty(),
             fetch: Fetch::new(settings.front_end, slots, table.fetch_end()),
+            supply: settings
+                .instruction_caches
+                .map(|caches| Supply::new(caches, sub_cores, table.places())),
             sub_cores: (0..sub_cores.count()).map(sub_core).collect(),
             first: 0,
             active: false,
@@ -185,6 +191,7 @@ impl<'a> Sm<'a> {
             self.issue(sub_core, deciders);
         }
         let passed = self.fetch.cycle(self.now, self.blocks.live(), &mut self.complete, deciders);
+        self.supply.iter_mut().for_each(|supply| supply.cycle(self.now));
         for slot in passed {
             self.blocks.over(slot, self.warps[slot].last_done, self.now + 1);
         }
@@ -285,9 +292,18 @@ impl<'a> Sm<'a> {
         for (slot, path) in placed.slots.slots().zip(paths) {
             self.warps[slot].begin(path, self.given, self.now);
             self.fetch.flush(slot, 0);
+            self.supply.iter_mut().for_each(|supply| supply.start(slot));
+            self.go_on(slot);
         }
         placed.slots.slots().for_each(|slot| self.forget_codes(slot));
         self.finish_without_step(placed.slots);
+    }
+
+    /// Tells the instruction caches the next instruction of a warp that starts or has issued one.
+    fn go_on(&mut self, slot: usize) {
+        if let (Some(supply), Some(step)) = (&mut self.supply, self.warps[slot].next_step()) {
+            supply.goes_to(slot, self.given.table.place(step.pc()), self.now);
+        }
     }
 
     fn take_ended(&mut self, ended: &mut Vec<BlockResult>, deciders: &mut Deciders) {
@@ -359,6 +375,9 @@ impl<'a> Sm<'a> {
         }
         key.put(self.complete.bits());
         self.fetch.key(now, self.blocks.live(), key);
+        if let Some(supply) = &self.supply {
+            supply.key(now, self.blocks.live(), key);
+        }
         if let Some(collector) = &self.collector {
             collector.key(sm, key);
         }

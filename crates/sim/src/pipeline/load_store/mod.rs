@@ -4,6 +4,7 @@
 //! transaction, and a load then passes a pipeline. An access to global or local memory takes one
 //! cycle per memory transaction, each of which is answered separately. Constants and parameters are
 //! available at once unless they are cached; then each line of the constant cache takes one cycle.
+//! On some machines they pass a pipeline, too ([`constant_latency`](Settings::constant_latency)).
 //! The lines and sectors of a warp are served from the highest to the lowest address. With an L1,
 //! one transaction per cycle and bank is sent, and a cache hit completes without a turn at the
 //! write-back. Atomics bypass the L1. A load holds its registers until the last answer is written
@@ -98,6 +99,9 @@ pub(super) struct LoadStore {
     /// For each instruction, the number of its transactions that have not been answered.
     unanswered: Vec<u32>,
     shared: VecDeque<Shared>,
+    /// The loads of constants that pass the pipeline after the constant cache, each with the cycle
+    /// from which on it can be written back.
+    passing: VecDeque<(FlightId, u64)>,
     /// The instruction whose result is being written back.
     writing: Option<FlightId>,
     /// A load or an atomic that has been answered and waits for the write-back.
@@ -133,6 +137,7 @@ impl LoadStore {
             serving: None,
             unanswered: Vec::new(),
             shared: VecDeque::new(),
+            passing: VecDeque::new(),
             writing: None,
             arrived: None,
             replies: VecDeque::new(),
@@ -214,7 +219,8 @@ impl LoadStore {
     fn next_result(&self, now: u64) -> u64 {
         let served = self.serving.as_ref().map_or(u64::MAX, |serving| serving.last_bank);
         let served = if served > now { served } else { u64::MAX };
-        self.shared.front().map_or(u64::MAX, |shared| shared.at).min(served)
+        let passed = self.passing.front().map_or(u64::MAX, |&(_, at)| at);
+        self.shared.front().map_or(u64::MAX, |shared| shared.at).min(served).min(passed)
     }
 
     /// Simulates a cycle in which the unit does not rest.
@@ -343,6 +349,7 @@ impl LoadStore {
     fn is_quiet(&self, now: u64) -> bool {
         !self.has_work(now)
             && self.shared.front().is_none_or(|shared| shared.at > now)
+            && self.passing.front().is_none_or(|&(_, at)| at > now)
             && self.l1.as_ref().is_none_or(|l1| l1.is_quiet(now))
     }
 
@@ -380,7 +387,13 @@ impl LoadStore {
         self.turn = (source + 1) % SOURCES;
         let result = match source {
             SHARED => self.shared.pop_front().map(|shared| (shared.flight, shared.atomic)),
-            CONSTANTS => self.constants.as_mut().and_then(|cache| cache.ready()).map(waits),
+            CONSTANTS => match self.passing.front() {
+                Some(&(flight, at)) if at <= now => {
+                    self.passing.pop_front();
+                    Some((flight, false))
+                }
+                _ => self.constants.as_mut().and_then(|cache| cache.ready()).map(waits),
+            },
             ARRIVED => self.arrived.take().map(|reply| match reply {
                 Reply::Atomic(flight) => (flight, self.settings.atomics_block),
                 Reply::Load(flight) => (flight, false),
@@ -397,11 +410,18 @@ impl LoadStore {
         true
     }
 
+    /// Returns whether a constant can be written back.
+    #[inline]
+    fn has_constants(&self, now: u64) -> bool {
+        self.passing.front().is_some_and(|&(_, at)| at <= now)
+            || self.constants.as_ref().is_some_and(|cache| cache.any_ready())
+    }
+
     /// Returns the sources that have a result, as a mask.
     #[inline]
     fn ready_sources(&self, now: u64) -> u32 {
         u32::from(self.shared.front().is_some_and(|shared| shared.at <= now)) << SHARED
-            | u32::from(self.constants.as_ref().is_some_and(|cache| cache.any_ready())) << CONSTANTS
+            | u32::from(self.has_constants(now)) << CONSTANTS
             | u32::from(self.arrived.is_some()) << ARRIVED
             | u32::from(self.l1.as_ref().is_some_and(|l1| l1.cache.any_ready())) << FROM_L1
     }

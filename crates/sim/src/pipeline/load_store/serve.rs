@@ -76,15 +76,16 @@ impl LoadStore {
             }
             Space::Global | Space::Local => return self.send(now, sm_access, port),
             Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
-                return self.look_up_constant(sm_access);
+                return self.look_up_constant(now, sm_access);
             }
+            Space::Const | Space::Param if access == Access::Load => self.leave_constants(flight, now),
             _ => self.leave(flight, true),
         }
         true
     }
 
     /// Looks up one line in the constant cache, and returns whether the cache accepted it.
-    fn look_up_constant(&mut self, sm_access: &impl SmAccess) -> bool {
+    fn look_up_constant(&mut self, now: u64, sm_access: &impl SmAccess) -> bool {
         let (Some(serving), Some(cache)) = (&mut self.serving, &mut self.constants) else { return true };
         let flight = serving.flight;
         let unanswered = &mut self.unanswered[flight as usize];
@@ -102,10 +103,23 @@ impl LoadStore {
             serving.pass(sectors);
         }
         if serving.left == 0 {
-            let waits = *unanswered > 0;
-            self.leave(flight, !waits);
+            if *unanswered > 0 {
+                self.leave(flight, false);
+            } else {
+                self.leave_constants(flight, now);
+            }
         }
         true
+    }
+
+    /// Ends the service of a load of constants that are all there.
+    fn leave_constants(&mut self, flight: FlightId, now: u64) {
+        let stages = self.settings.constant_latency;
+        if stages > 0 {
+            self.unanswered[flight as usize] = 1;
+            self.passing.push_back((flight, now + u64::from(stages)));
+        }
+        self.leave(flight, stages == 0);
     }
 
     /// Sends as many transactions of an access to global or local memory as possible. Returns

@@ -61,9 +61,10 @@ impl Held {
         now < self.until[slot] || instr.rare.op.waits().iter().any(|&reg| self.holds(slot, RegId::new(reg)))
     }
 
-    /// Starts a warp in this slot. All signals of the previous warp have arrived, as its block has
-    /// ended.
+    /// Starts a warp in this slot. Results of the previous warp have arrived, as its block has ended,
+    /// but sources may still have to be read.
     pub fn start(&mut self, slot: usize) {
+        self.counts[slot].iter_mut().for_each(VecDeque::clear);
         self.until[slot] = 0;
         self.yielding -= WarpMask::slot(slot);
     }

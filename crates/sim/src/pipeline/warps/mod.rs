@@ -267,7 +267,7 @@ impl<'a> Warps<'a> {
         }
         self.wants[usize::from(kind)] |= bit;
         self.follow(slot, now);
-        Some(step.pc().get())
+        Some(self.code.table.place(step.pc()))
     }
 
     /// Determines the memory traffic of an access that issues, if it `moves` lines. Returns the end

@@ -68,6 +68,7 @@ impl PtxLaunch {
             dynamic_shared: self.dynamic_shared,
             registers: self.registers,
             compiler: self.compiler.clone(),
+            assemble: None,
             launch: self.launch,
             constants: self.constant.clone(),
             conservative_predicates: self.conservative_predicates,

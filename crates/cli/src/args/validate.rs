@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Common, Writing, at_least_one};
+use warpbound_judge::compile::Arch;
 
 #[derive(Debug, clap::Args)]
 pub struct Validate {
@@ -23,6 +24,14 @@ pub struct Validate {
     /// Only the rows of this GPU, if the table has several
     #[arg(long, value_name = "NAME")]
     pub gpu: Option<String>,
+    /// Simulate machine code for this architecture, which ptxas makes from the PTX of the kernels
+    ///
+    /// ARCH is sm_ and a number, for example sm_90. Without this option, PTX is simulated.
+    #[arg(long, value_name = "ARCH")]
+    pub machine_code: Option<Arch>,
+    /// The program ptxas, by its path or name [default: ptxas in PATH or in a CUDA toolkit]
+    #[arg(long, value_name = "PROGRAM", requires = "machine_code")]
+    pub ptxas: Option<PathBuf>,
     /// Only these kernels of the table, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub kernels: Vec<String>,

@@ -111,7 +111,7 @@ impl Target {
 }
 
 /// Returns where compilers are looked for, by the environment.
-fn places() -> Places {
+pub(super) fn places() -> Places {
     let folder = |variable: &str| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     let path = env::var_os("PATH").unwrap_or_default();
     let toolkits = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(folder);

@@ -30,6 +30,12 @@ impl Places {
     fn programs<'a>(&'a self, name: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
         self.path.iter().filter_map(move |folder| program(folder, name))
     }
+
+    /// Returns a tool of the CUDA toolkit: the first one in `PATH`, or else in a toolkit.
+    pub(super) fn tool(&self, name: &str) -> Option<PathBuf> {
+        let in_toolkit = || self.toolkits.iter().find_map(|folder| program(&folder.join("bin"), name));
+        self.programs(name).next().or_else(in_toolkit)
+    }
 }
 
 /// Returns the program with this name in a folder.

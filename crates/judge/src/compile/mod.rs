@@ -9,6 +9,7 @@
 //! directory, or to the folder of the headers.
 
 mod arch;
+mod assembler;
 mod clang;
 mod find;
 mod messages;
@@ -24,6 +25,7 @@ use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 
 pub use arch::Arch;
+pub use assembler::Assembler;
 pub use find::Places;
 
 /// The largest source that is read, in bytes.

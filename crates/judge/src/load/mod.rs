@@ -43,5 +43,5 @@ pub use loader::{FROM_STDIN, Loader, ending_of};
 pub use location::Location;
 pub use machines::DEFAULT_MACHINE;
 pub use modules::{Module, is_machine_code, launches_beside};
-pub use options::{LaunchOptions, OptionNames};
+pub use options::{Assemble, LaunchOptions, OptionNames};
 pub use sources::{SourceFile, SourcePlace, Sources};

@@ -27,7 +27,8 @@ enum Language {
 
 impl Module {
     /// Reads a module; its variables in global memory start at `globals_start`, after those of
-    /// other modules. Only the compiler of the options is used.
+    /// other modules. Of the options, only the compiler and the
+    /// assembler are used.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or is invalid.
@@ -42,6 +43,9 @@ impl Module {
             return Self::machine(&location.shown(), &bytes, globals_start);
         }
         let code = location.text().map_err(hinted)?;
+        if let Some(assemble) = &options.assemble {
+            return Self::machine(&location.shown(), &assemble.machine_code(&code)?, globals_start);
+        }
         let module = ptx::Module::parse_behind(&code, globals_start)?;
         Ok(Self { code, language: Language::Ptx { module: Box::new(module), isa: embedded::ptx_isa() } })
     }

@@ -1,5 +1,10 @@
 //! The options that describe a launch, or change what a file says about it.
 
+use std::fmt;
+use std::sync::Arc;
+
+use warpbound_core::diag::{Diagnostic, SourceText};
+
 /// The options of a launch: bare code needs a shape and arguments; for a launch file, a program or
 /// a list of traces, the options replace parts of it.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +27,8 @@ pub struct LaunchOptions {
     /// The compiler whose code is used: `MODULE.NAME.ptx` instead of `MODULE.ptx`, or the machine
     /// code `MODULE.NAME.cubin` if this is an architecture.
     pub compiler: Option<String>,
+    /// What makes machine code from the PTX of modules, if that is to be executed.
+    pub assemble: Option<Assemble>,
     /// The number, from 0, of the launch of a program or the kernel of a list of traces that is
     /// loaded alone.
     pub launch: Option<u64>,
@@ -36,6 +43,31 @@ pub struct LaunchOptions {
     pub seed: u64,
     /// The names of these options in messages.
     pub names: OptionNames,
+}
+
+/// The function that makes machine code from PTX.
+type Assembling = dyn Fn(&SourceText) -> Result<Vec<u8>, Diagnostic> + Send + Sync;
+
+/// A way to make machine code from PTX.
+#[derive(Clone)]
+pub struct Assemble(Arc<Assembling>);
+
+impl Assemble {
+    /// Returns the way that calls this function.
+    pub fn by(function: impl Fn(&SourceText) -> Result<Vec<u8>, Diagnostic> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(function))
+    }
+
+    /// Returns the machine code of PTX.
+    pub(super) fn machine_code(&self, ptx: &SourceText) -> Result<Vec<u8>, Diagnostic> {
+        (self.0)(ptx)
+    }
+}
+
+impl fmt::Debug for Assemble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Assemble")
+    }
 }
 
 /// The names of launch options in messages.

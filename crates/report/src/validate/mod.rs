@@ -34,6 +34,9 @@ pub struct ValidateResult {
     pub origin: Origin,
     /// The policy.
     pub policy: String,
+    /// The settings of the machine that are fitted to measurements; the values of all others come
+    /// from the sources that its file states.
+    pub fitted: Vec<FittedSetting>,
     /// The number of kernels that were compared; a program counts as one.
     pub compared: usize,
     /// The mean of the absolute errors of the kernels.
@@ -60,6 +63,16 @@ pub struct ValidateResult {
     pub launches: Vec<LaunchError>,
     /// The kernels of the table that were not compared, and why.
     pub left_out: Vec<LeftOut>,
+}
+
+/// A setting that is fitted to a measurement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FittedSetting {
+    /// The name of the setting.
+    pub setting: String,
+    /// The measurement that it is fitted to.
+    pub to: String,
 }
 
 /// A kernel, or a program with its launches summed up. Times are in cycles.
@@ -169,6 +182,10 @@ impl ValidateResult {
             metric,
             origin: Origin::new(machine),
             policy,
+            fitted: machine
+                .fitted()
+                .map(|(setting, to)| FittedSetting { setting: setting.to_owned(), to: to.to_owned() })
+                .collect(),
             compared: kernels.len(),
             mape: Fraction(mean(&absolute)?),
             median_error: Fraction(median(&absolute)?),
@@ -291,7 +308,17 @@ fn one(result: &ValidateResult, style: Style) -> String {
     text += &stalls.render(0, style.width);
     text.push('\n');
     text += &kernels(&result.kernels, style);
+    text += &fitted(&result.fitted, style);
     text + &left_out(&result.left_out, style)
+}
+
+/// Returns text that lists the fitted settings.
+fn fitted(all: &[FittedSetting], style: Style) -> String {
+    let mut text = String::new();
+    for FittedSetting { setting, to } in all {
+        let _ = write!(text, "\n{}", style.fill(&format!("{setting} is fitted: {to}\n")));
+    }
+    text
 }
 
 /// Returns text that lists the reasons why kernels were not compared, each with its kernels.

@@ -43,7 +43,7 @@ impl Sm<'_> {
             self.warps.begin(slot, self.now);
             self.front_end.start(slot);
             if let Some(place) = self.warps.look_at_next(slot, self.now) {
-                self.front_end.goes_to(slot, place, self.now, self.now);
+                self.front_end.goes_to(slot, place, self.now);
             }
         }
         self.finish_without_step(placed.slots);

@@ -143,23 +143,22 @@ impl FrontEnd {
     }
 
     /// Sets the instruction that a warp executes next. The warp starts or has issued an instruction
-    /// in the present cycle; `from` is the first cycle in which it can issue but for the supply of
-    /// instructions.
+    /// in the present cycle.
     #[inline(always)]
-    pub fn goes_to(&mut self, slot: usize, pc: u32, now: u64, from: u64) {
+    pub fn goes_to(&mut self, slot: usize, pc: u32, now: u64) {
         if self.settings.is_some() {
             self.next[slot] = pc;
             self.compare(slot);
         } else if self.caches.is_some() {
-            self.look_up(slot, pc, now, from);
+            self.look_up(slot, pc, now);
         }
     }
 
     #[inline(never)]
-    fn look_up(&mut self, slot: usize, pc: u32, now: u64, from: u64) {
+    fn look_up(&mut self, slot: usize, pc: u32, now: u64) {
         let Some(caches) = &mut self.caches else { return };
         let supplied = caches.goes_to(slot, pc, now);
-        if supplied <= from {
+        if supplied <= now {
             self.filled |= WarpMask::slot(slot);
         } else {
             self.filled -= WarpMask::slot(slot);
@@ -363,7 +362,8 @@ mod tests {
 
     #[test]
     fn a_fetch_is_decoded_when_the_next_begins() {
-        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, u32::MAX);
+        let mut front =
+            FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, u32::MAX);
         front.cycle(0, warps(&[0, 1, 2]));
         assert_eq!(front.filled, warps(&[1]), "slot 1 is fetched first");
         front.cycle(1, warps(&[0, 1, 2]));
@@ -375,9 +375,10 @@ mod tests {
 
     #[test]
     fn a_buffer_with_other_instructions_is_known() {
-        let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, u32::MAX);
+        let mut front =
+            FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, u32::MAX);
         front.cycle(0, warps(&[0]));
-        front.goes_to(0, 7, 0, 1);
+        front.goes_to(0, 7, 0);
         assert_eq!(front.wrong_path, warps(&[0]));
         front.flush(0, 7);
         front.cycle(1, warps(&[0]));
@@ -389,7 +390,7 @@ mod tests {
         let mut front = FrontEnd::new(Some(Settings { fetches: 2, ..Settings::default() }), None, 4, 3);
         for (pc, count) in [(1, 2), (2, 1), (3, 1)] {
             front.flush(0, pc);
-            front.goes_to(0, 1, 0, 1);
+            front.goes_to(0, 1, 0);
             front.cycle(0, warps(&[0]));
             front.cycle(1, warps(&[0]));
             assert_eq!(front.buffers[0].count, count, "{pc}");

@@ -112,8 +112,8 @@ impl InstructionCaches {
         self.last[slot] = None;
     }
 
-    /// Returns the first cycle in which a warp can issue its next instruction, which is at this
-    /// place in the code, as far as the caches are concerned. The warp starts or has issued an
+    /// Returns the cycle from which on the next instruction of a warp, which is at this place in the
+    /// code, is available. The warp starts or has issued an
     /// instruction in the present cycle.
     #[inline]
     pub fn goes_to(&mut self, slot: usize, place: u32, now: u64) -> u64 {
@@ -121,10 +121,14 @@ impl InstructionCaches {
         let line = self.line_of(place);
         let (earliest, stays) = match last {
             None => (now, false),
-            Some(last) if place == last.wrapping_add(1) => (now + 1, self.line_of(last) == line),
+            Some(last) if place == last.wrapping_add(1) => (now, self.line_of(last) == line),
             Some(last) => (now + self.settings.jump, self.line_of(last) == line),
         };
-        if stays { earliest } else { earliest.max(self.enter(usize::from(self.sub_core_of[slot]), line, now)) }
+        if stays {
+            earliest
+        } else {
+            earliest.max(self.enter(usize::from(self.sub_core_of[slot]), line, now))
+        }
     }
 
     /// Records that a warp waits until a cycle.
@@ -227,7 +231,7 @@ mod tests {
         let mut caches = caches(SETTINGS);
         // line 0 misses both levels; line 1 is requested with it and arrives 20 cycles later
         assert_eq!(caches.goes_to(0, 0, 7), 7 + 100 + 10);
-        assert_eq!(caches.goes_to(0, 1, 117), 118);
+        assert_eq!(caches.goes_to(0, 1, 117), 117);
         assert_eq!(caches.goes_to(0, 8, 118), 137, "a jump to line 1");
         assert_eq!((caches.requests, caches.misses), (3, 3), "line 2 is on its way");
     }
@@ -237,14 +241,16 @@ mod tests {
         let mut caches = caches(SETTINGS);
         caches.goes_to(0, 4, 0);
         assert_eq!(caches.goes_to(0, 0, 200), 205);
-        assert_eq!(caches.goes_to(0, 1, 205), 206);
+        assert_eq!(caches.goes_to(0, 1, 205), 205);
     }
 
     #[test]
     fn the_l1_keeps_what_the_l0_loses() {
         let mut caches = caches(Settings { prefetch: 0, l0: CodeCache { sets: 1, ways: 1 }, ..SETTINGS });
-        let arrivals: Vec<u64> =
-            [(0, 0), (8, 1000), (0, 2000)].iter().map(|&(place, now)| caches.goes_to(0, place, now)).collect();
+        let arrivals: Vec<u64> = [(0, 0), (8, 1000), (0, 2000)]
+            .iter()
+            .map(|&(place, now)| caches.goes_to(0, place, now))
+            .collect();
         assert_eq!(arrivals, [110, 1110, 2010]);
     }
 

@@ -205,7 +205,7 @@ impl Sm<'_> {
             collector.put(LatchEntry::new(kind.into(), sub_core), entering);
         }
         match self.warps.look_at_next(slot, now) {
-            Some(place) => self.front_end.goes_to(slot, place, now, now + 1),
+            Some(place) => self.front_end.goes_to(slot, place, now),
             None => self.has_issued_all(slot),
         }
     }

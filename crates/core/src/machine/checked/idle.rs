@@ -63,6 +63,7 @@ impl MachineSpec {
             exit_issues: _,
             two_level_active: _,
             clock_khz: _,
+            fitted: _,
             sms,
             reconvergence: _,
             dependences: _,

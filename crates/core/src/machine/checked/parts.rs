@@ -1,5 +1,6 @@
 //! The validation of a whole machine, part by part.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use super::hazards::Hazards;
@@ -29,6 +30,7 @@ pub struct Parts {
     pub exit_issues: bool,
     pub two_level_active: NonZeroU32,
     pub clock_khz: Option<NonZeroU32>,
+    pub fitted: BTreeMap<String, String>,
     pub sub_cores: SubCores,
     pub memory: MemorySystem,
     pub pipeline: Option<Pipeline>,
@@ -67,6 +69,7 @@ impl Parts {
             exit_issues,
             two_level_active,
             clock_khz,
+            fitted,
             sub_cores,
             memory,
             pipeline,
@@ -113,6 +116,7 @@ impl Parts {
             exit_issues: exit_issues.unwrap_or(false),
             two_level_active: NonZeroU32::new(two_level_active)?,
             clock_khz: clock_khz.and_then(NonZeroU32::new),
+            fitted: fitted.clone(),
             memory: checked_memory.filter(|_| memory_is_reached && lines_fit)?,
             // a part that is written must have passed its checks
             pipeline: pipeline.map_or(Some(None), |checked| checked.map(Some))?,

@@ -69,6 +69,7 @@ pub(super) const SETTINGS: &[(&str, Kind)] = fields_of!(MachineSpec {
     exit_issues: Kind::Value,
     two_level_active: Kind::Value,
     clock_khz: Kind::Value,
+    fitted: Kind::Value,
     shared_memory: Kind::Fields,
     sub_cores: Kind::Value,
     pipeline: Kind::Parts,

@@ -166,6 +166,7 @@ impl Features {
             exit_issues: _,
             two_level_active: _,
             clock_khz: _,
+            fitted: _,
             // sections distinguish the warps of each sub-core
             sub_cores,
             // The path, the transactions of its steps and the timing table take these into account,

@@ -141,6 +141,11 @@ impl Machine {
         self.parts.clock_khz.map(NonZeroU32::get)
     }
 
+    /// Returns the settings whose values are fitted to measurements, with the measurements.
+    pub fn fitted(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parts.fitted.iter().map(|(setting, to)| (setting.as_str(), to.as_str()))
+    }
+
     /// Returns a digest of all settings: two machines with the same digest produce the same cycles.
     #[inline]
     pub fn digest(&self) -> u64 {

@@ -52,6 +52,10 @@ pub struct MachineSpec {
     /// beside cycles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_khz: Option<u32>,
+    /// The settings whose values are fitted to measurements, each by its name as in `--set`, with the
+    /// measurement. The values of all others come from the sources that the file states.
+    #[serde(deserialize_with = "unique_keys", skip_serializing_if = "BTreeMap::is_empty")]
+    pub fitted: BTreeMap<String, String>,
     /// The number of sub-cores (1 to 4), each with its own scheduler, issue slot and units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_cores: Option<u32>,

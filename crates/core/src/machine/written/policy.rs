@@ -45,8 +45,16 @@ pub enum PolicyKind {
 
 impl PolicyKind {
     /// All policies without arguments, for help texts and sweeps.
-    pub const NAMED: [Self; 8] =
-        [Self::Gto, Self::Gty, Self::Lrr, Self::Srr, Self::Gsrr, Self::Oldest, Self::TwoLevel, Self::RunToBarrier];
+    pub const NAMED: [Self; 8] = [
+        Self::Gto,
+        Self::Lrr,
+        Self::Srr,
+        Self::Gsrr,
+        Self::Oldest,
+        Self::TwoLevel,
+        Self::RunToBarrier,
+        Self::Gty,
+    ];
 
     /// Returns the command line forms of all policies, for help texts and messages.
     pub fn forms() -> String {
@@ -151,7 +159,7 @@ mod tests {
         for name in ["two-level", "TwoLevel", "two_level"] {
             assert_eq!(name.parse(), Ok(PolicyKind::TwoLevel));
         }
-        assert!(PolicyKind::forms().starts_with("gto, gty, lrr,"));
+        assert!(PolicyKind::forms().starts_with("gto, lrr,"));
         assert!("rnd".parse::<PolicyKind>().is_err());
         assert!("random:x".parse::<PolicyKind>().is_err());
     }

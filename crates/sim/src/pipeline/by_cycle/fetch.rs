@@ -55,7 +55,9 @@ impl Fetch {
 
     pub fn is_wrong(&self, slot: usize, warp: &Warp, table: &TimingTable) -> bool {
         let (pc, count) = self.buffers[slot];
-        self.settings.is_some() && count > 0 && warp.next_step().is_some_and(|step| table.place(step.pc()) != pc)
+        self.settings.is_some()
+            && count > 0
+            && warp.next_step().is_some_and(|step| table.place(step.pc()) != pc)
     }
 
     pub fn flush(&mut self, slot: usize, pc: u32) {

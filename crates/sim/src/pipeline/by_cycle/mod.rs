@@ -132,9 +132,7 @@ impl<'a> Sm<'a> {
             warps: vec![Warp::new(table.regs()); warps],
             complete: WarpMask::empty(),
             fetch: Fetch::new(settings.front_end, slots, table.fetch_end()),
-            supply: settings
-                .instruction_caches
-                .map(|caches| Supply::new(caches, sub_cores, table.places())),
+            supply: settings.instruction_caches.map(|caches| Supply::new(caches, sub_cores, table.places())),
             sub_cores: (0..sub_cores.count()).map(sub_core).collect(),
             first: 0,
             active: false,

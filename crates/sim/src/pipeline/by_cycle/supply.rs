@@ -90,7 +90,7 @@ impl Supply {
         let line = self.line(place);
         let earliest = match last {
             None => now,
-            Some(last) if place == last + 1 => now + 1,
+            Some(last) if place == last + 1 => now,
             Some(_) => now + self.settings.jump,
         };
         let stays = last.is_some_and(|last| self.line(last) == line);

@@ -230,6 +230,7 @@
 //! | the meaning of a PTX instruction; its execution | `crates/front/src/ptx/lower/`; `crates/exec/src/` |
 //! | the op class of an opcode | `isa/ptx.ron` |
 //! | machine code: encoding, text and meaning of instructions | `isa/pascal.ron`, `isa/turing.ron`, `crates/front/src/sass/table/`, `crates/front/src/sass/lower/` |
+//! | machine code: dependences that control codes have to cover | `isa/latencies.ron`, `crates/front/src/sass/lower/accesses.rs`, `crates/judge/src/check/hazards/` |
 //! | how machine code is checked | `docs/machine-code.md` |
 //! | traces of Accel-Sim's tracer: reading, writing, opcodes | `crates/front/src/accelsim/`, `isa/traces/*.ron`, `docs/traces.md` |
 //! | the launch file and the launch that it becomes | `crates/core/src/program/launch/` |

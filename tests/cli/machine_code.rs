@@ -92,6 +92,16 @@ fn control_codes_are_compared_with_dependences() {
     assert!(!without.contains("control codes"), "{without}");
 }
 
+/// From Turing on, every way through the code is checked.
+#[test]
+fn later_control_codes_are_compared_on_every_way() {
+    for kernel in ["vecadd@sm_75", "reduce5@sm_86", "vecadd@sm_90", "reduce5@sm_120"] {
+        let notes = json(&["check", kernel, "--self-check"], 0)["results"][0]["notes"].to_string();
+        let all = "dependences between two instructions on any way through the code, 0 are not covered";
+        assert!(notes.contains(all) && !notes.contains("too early:"), "{kernel}: {notes}");
+    }
+}
+
 #[test]
 fn inspection_shows_what_is_in_a_cubin() {
     let found = json(&["inspect", CUBIN, "--disasm"], 0);

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use warpbound::check::control_codes::{ControlCodes, Hazard};
+use warpbound::check::control_codes::ControlCodes;
 use warpbound::exec::{Executor, Options};
 use warpbound::path::{BlockPaths, BlockSource};
+use warpbound::program::hazards::Hazard;
 use warpbound::program::{Control, KernelCode};
 use warpbound::sass::Module;
 

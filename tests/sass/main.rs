@@ -6,6 +6,7 @@ mod shipped;
 mod control_codes;
 mod disassembly;
 mod files;
+mod hazards;
 mod instructions;
 mod tables;
 mod turing;

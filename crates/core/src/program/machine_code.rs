@@ -1,5 +1,6 @@
 //! The information that machine code carries besides the semantics of its instructions.
 
+use super::hazards::Hazards;
 use super::{Instr, KernelCode};
 use crate::machine::{Dependences, Feature, Features, Machine};
 
@@ -11,6 +12,9 @@ pub struct MachineCode {
     pub first_line: u32,
     /// The instructions, one per line.
     pub instructions: Vec<Coded>,
+    /// The accesses to registers that the control codes have to cover, and the times that they
+    /// need; `None` if the times of the generation are not known.
+    pub hazards: Option<Hazards>,
 }
 
 /// An instruction of machine code.

@@ -7,6 +7,7 @@ pub mod cfg;
 mod codes;
 pub mod expr;
 pub mod graph;
+pub mod hazards;
 pub mod image;
 pub mod launch;
 pub mod layout;

@@ -18,8 +18,8 @@ pub use control::{instruction_at, word_at};
 pub use cubin::{Kernel, target_of};
 pub use lower::{Built, Line, Problem};
 pub use table::{
-    Abi, Axis, Bank, Banks, ControlFormat, ControlPlace, Decoded, Encoding, LaunchValue, Meaning, Op,
-    Operand, Refused, Register, RegisterFile, Registers, Source, Timing, Value, Word, meaning,
+    Abi, Axis, Bank, Banks, ControlFormat, ControlPlace, Decoded, Encoding, Latencies, LaunchValue, Meaning,
+    Op, Operand, Refused, Register, RegisterFile, Registers, Source, Timing, Value, Word, meaning,
 };
 pub use text::text;
 

@@ -10,23 +10,15 @@
 //! machine; for those the module only determines the smallest number of cycles that pass.
 //! Instructions under guards are not judged, because a path does not record the lanes in which a
 //! guard holds.
+//!
+//! Generations whose latencies are known have a stricter check ([`super::hazards`]).
 
 use std::collections::BTreeMap;
 
 use warpbound_core::base::{LaneMask, OpClass, Pc, RegId};
 use warpbound_core::path::{BlockPaths, WarpPath};
+use warpbound_core::program::hazards::Hazard;
 use warpbound_core::program::{Coded, Instr, KernelCode};
-
-/// The way in which an instruction depends on an earlier one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Hazard {
-    /// It reads a register that the other writes.
-    Read,
-    /// It writes a register that the other writes.
-    Write,
-    /// It writes a register that the other reads.
-    Overwrite,
-}
 
 /// The dependences that control codes do not cover, and statistics about those that they cover.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
 //! The analysis of a block, and the judgement of its runs under a policy.
 
 use super::control_codes::ControlCodes;
+use super::hazards;
 use super::judged_launch::{JudgedLaunch, Unsettled};
 use super::left::Left;
 use super::plan::Plan;
@@ -267,7 +268,11 @@ impl<'a> Judge<'a> {
         let machine = self.plan.machine;
         let mut total = JudgedLaunch { notes, ..self.total };
         if self.plan.checks_control_codes() {
-            total.notes.extend(self.codes.notes(self.plan.workload.program()));
+            let program = self.plan.workload.program();
+            total.notes.extend(match hazards::check(program) {
+                Some(findings) => findings.notes(program),
+                None => self.codes.notes(program),
+            });
             total.notes.extend(self.early.notes());
         }
         if total.blocks.is_empty() {
@@ -302,7 +307,7 @@ impl<'a> Judge<'a> {
         analysed: &Analysed,
         passed_over: bool,
     ) {
-        if self.plan.checks_control_codes() {
+        if self.plan.follows_control_codes() {
             self.codes.see(self.plan.workload.program(), paths);
         }
         let context = context(self.plan, self.policy, self.resident, paths.partial_barriers, passed_over);

@@ -15,6 +15,7 @@ pub mod control_codes;
 pub mod counterexample;
 mod each;
 mod executed_launch;
+pub mod hazards;
 mod judge;
 mod judged_application;
 mod judged_launch;

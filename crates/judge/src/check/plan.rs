@@ -27,6 +27,13 @@ impl Plan<'_> {
         self.options.self_check && self.workload.program().machine_code.is_some()
     }
 
+    /// Returns whether control codes are compared with the dependences on the paths of the warps. If
+    /// the times that accesses need are known, [`super::hazards`] checks every way instead.
+    pub fn follows_control_codes(&self) -> bool {
+        let code = self.workload.program().machine_code.as_ref();
+        self.checks_control_codes() && code.is_some_and(|code| code.hazards.is_none())
+    }
+
     /// Returns the options of the functional run.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use std::sync::{LazyLock, OnceLock};
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::{IsaTable, Rule, Space, TypeKind};
 use warpbound_front::accelsim::Opcodes;
-use warpbound_front::sass::{self, Encoding};
+use warpbound_front::sass::{self, Encoding, Latencies};
 
 /// Translates the text of `isa/ptx.ron` to its rules, so that no command has to parse it. The build
 /// script writes the call.
@@ -34,6 +34,7 @@ include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
 const TURING: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/turing.ron"));
+const LATENCIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/latencies.ron"));
 
 /// The encodings of instructions, one for each generation. Their architectures stand here, too, so that
 /// only the table that is needed is read.
@@ -59,7 +60,13 @@ impl Generation {
     }
 
     fn encoding(&'static self) -> Result<&'static Encoding, Diagnostics> {
-        let read = || Encoding::parse_for(&SourceText::new(self.file, self.text), self.targets[0]);
+        let read = || {
+            let mut encoding = Encoding::parse_for(&SourceText::new(self.file, self.text), self.targets[0])?;
+            let latencies = SourceText::new("isa/latencies.ron", LATENCIES);
+            let latencies = Latencies::parse_for(&latencies, self.targets[0])?;
+            encoding.latencies = latencies;
+            Ok(encoding)
+        };
         self.read.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 }

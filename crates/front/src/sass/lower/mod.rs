@@ -5,6 +5,7 @@
 //! operations on additional registers ([`Instr::folded`]). For timing, each instruction of the
 //! machine remains a single one.
 
+mod accesses;
 mod bits;
 mod carry;
 mod compare;
@@ -25,6 +26,7 @@ mod problem;
 mod program;
 mod registers;
 mod warp;
+mod widths;
 
 pub use problem::Problem;
 pub(super) use program::build;

@@ -1,5 +1,6 @@
 //! Builds the [`KernelCode`] of a kernel.
 
+use super::accesses::Collector;
 use super::flags::Uses;
 use super::{Cx, Problem};
 use crate::sass::control::instruction_at;
@@ -10,6 +11,7 @@ use warpbound_core::base::{OpClass, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
 use warpbound_core::program::cfg::{Cfg, Successors};
+use warpbound_core::program::hazards::Hazards;
 use warpbound_core::program::layout::{Segment, WINDOW_SIZE, function_address};
 use warpbound_core::program::sem::{Sem, jump, straight};
 use warpbound_core::program::{
@@ -179,6 +181,7 @@ impl Lowering<'_> {
             self.reconverge();
         }
         let instructions = codings.iter().map(coded).collect();
+        let hazards = self.hazards(codings);
         let kernel = self.kernel;
         let mut program = KernelCode {
             name: kernel.name.clone(),
@@ -188,13 +191,25 @@ impl Lowering<'_> {
             classes: self.classes,
             functions,
             max_threads: kernel.max_threads,
-            machine_code: Some(MachineCode { first_line: self.first_line, instructions }),
+            machine_code: Some(MachineCode { first_line: self.first_line, instructions, hazards }),
             ..KernelCode::default()
         };
         let mut problems = self.problems;
         memory(&mut program, cubin, kernel, &mut problems);
         program.notes.extend(program.order_note().map(str::to_owned));
         Built { program, problems, listing: self.listing }
+    }
+
+    /// Returns the accesses that the control codes have to cover.
+    fn hazards(&self, codings: &[Coding]) -> Option<Hazards> {
+        let mut collector = Collector::new(self.encoding)?;
+        for (coding, line) in codings.iter().zip(&self.listing) {
+            match &coding.decoded {
+                Ok(d) => collector.instruction(d, line.text.clone().unwrap_or_default()),
+                Err(_) => collector.unknown(),
+            }
+        }
+        Some(collector.finish())
     }
 
     /// Sets the points at which the lanes rejoin after divergent branches. Barriers of convergence

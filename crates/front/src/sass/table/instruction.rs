@@ -86,6 +86,13 @@ impl<'t> Decoded<'t> {
         self.modifiers.iter().find(|(known, ..)| *known == name).map_or("", |(_, text, _)| text)
     }
 
+    /// Returns the parts of the mnemonic: the name and the modifiers, without the dots.
+    pub fn parts(&self) -> Vec<&'t str> {
+        let modifiers = self.modifiers.iter().map(|(_, text, _)| *text);
+        let texts = std::iter::once(self.op.name.as_str()).chain(modifiers);
+        texts.flat_map(|text| text.split('.')).filter(|part| !part.is_empty()).collect()
+    }
+
     /// Returns whether a modifier is present.
     pub fn has(&self, name: &str) -> bool {
         !self.modifier(name).is_empty()

@@ -9,12 +9,14 @@
 mod abi;
 mod control;
 mod decode;
+mod delay_table;
 mod encode;
 mod entry;
 mod field;
 mod fields;
 mod index;
 mod instruction;
+mod latencies;
 pub mod meaning;
 mod mistake;
 mod operand;
@@ -28,6 +30,7 @@ pub use abi::{Abi, Axis, Bank, Banks, LaunchValue};
 pub use control::{ControlFormat, ControlPlace};
 pub use field::Word;
 pub use instruction::{Decoded, Operand, Refused, Value};
+pub use latencies::Latencies;
 pub use meaning::Meaning;
 pub use registers::{Register, RegisterFile, Registers};
 pub use source::Source;
@@ -56,6 +59,8 @@ pub struct Encoding {
     pub registers: Registers,
     /// The banks of constants.
     pub abi: Abi,
+    /// The times that accesses to registers need, if they are known.
+    pub latencies: Option<Latencies>,
     /// The bits that identify an instruction.
     opcode: Field,
     /// The guard: the bits of the predicate and one that negates it.

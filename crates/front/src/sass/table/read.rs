@@ -140,6 +140,7 @@ impl Encoding {
             control,
             registers: spec.registers,
             abi: spec.abi,
+            latencies: None,
             opcode,
             guard,
             slots: spec.slots,

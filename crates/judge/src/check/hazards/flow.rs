@@ -1,0 +1,96 @@
+//! The control flow between machine instructions.
+
+use warpbound_core::program::cfg::Successors;
+use warpbound_core::program::sem::Sem;
+use warpbound_core::program::{Instr, KernelCode, MachineCode};
+
+/// A way from an instruction to the next one that a warp executes. Instructions are numbered in the
+/// order of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Edge {
+    /// To an instruction of the same function.
+    To(usize),
+    /// To the first instruction of a function, which returns to another instruction.
+    Call { function: usize, back: usize },
+    /// Back to the caller.
+    Return,
+}
+
+/// The control flow of a kernel.
+pub(super) struct Flow {
+    /// The ways from each instruction.
+    pub edges: Vec<Vec<Edge>>,
+    /// Whether an instruction begins a block: warps come to it from elsewhere than from the
+    /// instruction before it, or the instruction before it can go elsewhere.
+    pub starts: Vec<bool>,
+}
+
+impl Flow {
+    pub(super) fn of(program: &KernelCode, code: &MachineCode) -> Self {
+        let count = code.instructions.len();
+        let number = |instr: &Instr| instr.line.checked_sub(code.first_line).map(|line| line as usize);
+        let at = |pc: usize| program.instrs.get(pc).and_then(number);
+        let mut edges = vec![Vec::new(); count];
+        for (pc, instr) in program.instrs.iter().enumerate() {
+            let Some(here) = number(instr).filter(|&here| here < count) else { continue };
+            let next = Successors::of(instr);
+            // the operations of one instruction are a single step
+            let following = at(pc + 1).filter(|&following| following != here);
+            let mut add = |edge: Edge| {
+                if !edges[here].contains(&edge) {
+                    edges[here].push(edge);
+                }
+            };
+            if let Sem::Call(call) = &instr.sem
+                && let (Some(function), Some(back)) = (at(call.target.index()), following)
+            {
+                add(Edge::Call { function, back });
+                if instr.guard.is_none() {
+                    continue;
+                }
+            }
+            if matches!(instr.sem, Sem::Return) {
+                add(Edge::Return);
+            }
+            let targets = next.targets.iter().filter_map(|target| at(target.index()));
+            let falls = following.filter(|_| next.falls_through);
+            targets.chain(falls).for_each(|to| add(Edge::To(to)));
+        }
+        let starts = starts(&edges);
+        Self { edges, starts }
+    }
+
+    /// Returns the next instruction if a warp always continues with it in the same block.
+    pub(super) fn within_block(&self, here: usize) -> Option<usize> {
+        match self.edges[here][..] {
+            [Edge::To(next)] if next == here + 1 && !self.starts[next] => Some(next),
+            _ => None,
+        }
+    }
+}
+
+fn starts(edges: &[Vec<Edge>]) -> Vec<bool> {
+    let mut starts = vec![false; edges.len()];
+    let mut set = |index: usize| {
+        if let Some(start) = starts.get_mut(index) {
+            *start = true;
+        }
+    };
+    set(0);
+    for (here, ways) in edges.iter().enumerate() {
+        if ways[..] != [Edge::To(here + 1)] {
+            set(here + 1);
+        }
+        for way in ways {
+            match *way {
+                Edge::To(to) if to != here + 1 => set(to),
+                Edge::To(_) | Edge::Return => {}
+                Edge::Call { function, back } => {
+                    set(function);
+                    set(back);
+                }
+            }
+        }
+    }
+    starts
+}

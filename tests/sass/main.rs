@@ -7,5 +7,6 @@ mod control_codes;
 mod disassembly;
 mod files;
 mod instructions;
+mod later;
 mod tables;
 mod turing;

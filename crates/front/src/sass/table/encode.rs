@@ -87,7 +87,7 @@ impl Encoding {
                 word |= at.put(fits(offset, at.width())?) | bank_at.put(unsigned(bank.into(), bank_at)?);
                 registers.uniform.as_ref()?.number(register)?.into()
             }
-            Value::Half(bits) => bits.into(),
+            Value::Half(bits) | Value::Brain(bits) => bits.into(),
             Value::Number(number) if spec.words && number % 4 == 0 => fits(number / 4, field.width())?,
             Value::Number(number) if !spec.words => fits(number, field.width())?,
             Value::Small(number) if matches!(spec.kind, Kind::RegisterOrNumber(_)) => {

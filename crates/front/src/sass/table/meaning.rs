@@ -106,6 +106,8 @@ pub enum Compare {
     /// The comparison of the upper words of 64-bit integers.
     IsetpUpper,
     Isetp64,
+    Hsetp2,
+    Hset2,
 }
 
 /// Moves, selections, logic on predicates, and special registers.
@@ -151,6 +153,7 @@ pub enum Half {
     Hadd2,
     Hmul2,
     Hfma2,
+    Hmnmx2,
 }
 
 /// Double precision.

@@ -65,12 +65,13 @@ fn write_operand(
             }
             let mut first =
                 format!("{}{}", registers.general.name(register), if marked { ".reuse" } else { "" });
-            let size = if wide && operand.sized { ".64" } else { "" };
+            // a part such as .U32 is the size of the register
+            let size = if wide && operand.sized && operand.part.is_empty() { ".64" } else { "" };
             let _ = write!(first, "{size}{}", operand.part);
             // beside a register of the warp, one that is zero is printed only if it is scaled
             let shown = match (register, uniform) {
                 (Register::Number(_), _) => true,
-                (Register::Fixed, Some(_)) => !operand.part.is_empty(),
+                (Register::Fixed, Some(_)) => operand.part.starts_with(".X"),
                 (Register::Fixed, None) => offset == 0 || descriptor.is_some(),
             };
             let first = Some(first).filter(|_| shown);

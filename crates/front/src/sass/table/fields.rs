@@ -171,7 +171,7 @@ impl Encoding {
                 let unit = if spec.words { 4 } else { 1 };
                 Value::Number(signed(bits, spec.field.width()) * unit)
             }
-            Kind::Number(false) => Value::Small(bits),
+            Kind::Number(false) => Value::Small(if spec.words { bits * 4 } else { bits }),
             Kind::Single => Value::Single(bits as u32),
             Kind::Target => {
                 let unit = if spec.words { 4 } else { 1 };
@@ -210,6 +210,10 @@ impl Encoding {
             Source::Constant(offset) => Value::Constant {
                 bank: (bits >> offset) as u8,
                 offset: signed(bits & low(offset) as u64, offset) * 4,
+            },
+            Source::ConstantBytes(offset) => Value::Constant {
+                bank: (bits >> offset) as u8,
+                offset: signed(bits & low(offset) as u64, offset),
             },
             Source::Uniform => self.uniform_value(spec, bits)?,
             Source::Register | Source::None => self.register_value(spec, bits)?,

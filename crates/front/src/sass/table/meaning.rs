@@ -61,6 +61,9 @@ pub enum Int {
     Iabs,
     AddMinimum,
     Minimum3,
+    Vimnmx,
+    /// The sums of both halves of words.
+    AddHalves,
     Minimum64,
 }
 
@@ -198,6 +201,9 @@ pub enum Memory {
     Membar,
     Depbar,
     Ldsm,
+    Stsm,
+    /// Whether an address lies in a space.
+    QuerySpace,
     Ldgsts,
     Ldgdepbar,
     /// Each lane adds one.
@@ -242,6 +248,7 @@ pub enum Control {
     Ret,
     Exit,
     Bpt,
+    Nanosleep,
     /// A branch by a predicate and the guard.
     BranchIf,
     /// A branch that is taken if the warp is divergent.

@@ -3,6 +3,7 @@
 #[path = "../support/shipped.rs"]
 mod shipped;
 
+mod containers;
 mod control_codes;
 mod disassembly;
 mod files;

@@ -1,6 +1,6 @@
 //! Lowers the integer sums and products of generations with carries in predicates.
 
-use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, conversion, refuse};
+use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, conversion, refuse};
 use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{Carry, Cmp, IntOp, IntTy, Operand as Src, PredSrc, Sem};
@@ -349,10 +349,4 @@ fn smaller_pair(cx: &mut Cx, d: &Decoded) -> Res<()> {
     cx.int(if least { IntOp::Min } else { IntOp::Max }, ty, dst, &[a, b]);
     cx.unpack(d, "d", dst);
     Ok(())
-}
-
-/// Returns whether a value is a register that is always zero.
-pub(super) fn is_zero(value: Option<Value>) -> bool {
-    use super::Register::Fixed;
-    matches!(value, None | Some(Value::Register(Fixed) | Value::Uniform(Fixed)))
 }

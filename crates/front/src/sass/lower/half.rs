@@ -59,7 +59,7 @@ pub(super) fn ty(d: &Decoded) -> FloatTy {
 
 /// Lowers the addition of zero to a half whose result is a number of single precision.
 fn widened(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
-    let zero = |name| d.operand(name).is_some_and(|o| super::carry::is_zero(Some(o.value)) && o.neg);
+    let zero = |name| d.operand(name).is_some_and(|o| super::registers::is_zero(Some(o.value)) && o.neg);
     let other = if zero("a") { "b" } else { "a" };
     if name != Name::Hadd2 || !(zero("a") || zero("b")) || d.has("sat") || d.has("ftz") {
         return refuse(format!("{}.F32 that does more than convert a half", d.op.name), "");

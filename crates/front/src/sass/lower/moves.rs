@@ -115,7 +115,7 @@ fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
             Value::Small(number) => Src::Imm(u64::from((number >> (32 * step)) as u32)),
             Value::Number(number) => Src::Imm(u64::from((number as u64 >> (32 * step)) as u32)),
             Value::Double(bits) => Src::Imm(u64::from((bits >> (32 * step)) as u32)),
-            value if super::carry::is_zero(Some(value)) => Src::Imm(0),
+            value if super::registers::is_zero(Some(value)) => Src::Imm(0),
             value => match cx.register_of(value, step) {
                 Some(reg) => Src::Reg(reg),
                 None => return refuse(format!("{} of this operand", d.op.name), ""),

@@ -94,7 +94,7 @@ def examples(paths, arch):
 
 def bare(text):
     """Removes branch targets, which depend on the position of a word."""
-    return re.sub(r"(?<=[ ,])-?0x[0-9a-f]+$", "TARGET", text) if re.match(r"(@\S+ )?(BRA|BSSY|CALL|RET|BRX|WARPSYNC\.C)", text) else text
+    return re.sub(r"(?<=[ ,])-?0x[0-9a-f]+$", "TARGET", text) if re.match(r"(@\S+ )?(BRA|BSSY|CALL\.REL|RET\.REL|BRX|WARPSYNC\.C)", text) else text
 
 
 def main():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Regenerates the machine code of the kernels, kernels/NAME/NAME.sm_NN.cubin, from their PTX.
+"""Regenerates the machine code of the kernels, kernels/NAME/NAME.sm_NN.cubin, from their PTX,
+and that of the tests in tests/data/sass/later.
 
 The files are committed: building and testing need no assembler. The versions of NVIDIA's assembler
 are fixed, so that the result is the same on every machine. That for sm_61 is part of the Python
@@ -21,6 +22,7 @@ FEW = ["reduction", "vecadd"]
 # the kernels that have code for an architecture other than sm_61
 SOME = {
     "sm_75": FEW,
+    "sm_80": [],
     "sm_86": ["betts", "bitonic", "digits", "hgemm", "histogram", "layernorm", "sgemm_dbuf", "softmax", *FEW],
     "sm_90": FEW,
     "sm_120": FEW,
@@ -56,6 +58,12 @@ def main():
         out = folder / f"{folder.name}.{target}.cubin"
         subprocess.run([ptxas, f"-arch={target}", str(ptx), "-o", str(out)], check=True)
         print(out.relative_to(ROOT))
+    # the files of the tests that exist for this architecture
+    for out in sorted((ROOT / "tests/data/sass/later").glob(f"*.{target}.cubin")):
+        ptx = out.with_name(out.name.removesuffix(f".{target}.cubin") + ".ptx")
+        if not names or ptx.stem in names:
+            subprocess.run([ptxas, f"-arch={target}", str(ptx), "-o", str(out)], check=True)
+            print(out.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,12 @@
 #[path = "../support/shipped.rs"]
 mod shipped;
 
+mod containers;
 mod control_codes;
 mod disassembly;
 mod files;
 mod hazards;
 mod instructions;
+mod later;
 mod tables;
 mod turing;

@@ -112,8 +112,8 @@ fn unknown_bits_and_opcodes_are_refused_with_their_place() {
     let bytes = cubin("vecadd", 86);
     let at = Module::read("x.cubin", &bytes, encoding).unwrap().kernels()[0].at as usize + 0x10;
     for (word, expected) in [
-        // CALL.ABS.NOINC, MOV with a bit without a name, BMOV.32 that restores a barrier
-        (0x03c0_0000_0000_0000_0000_7943_u128, "is not a known instruction; the nearest known opcode is"),
+        // an opcode that no GPU has, MOV with a bit without a name, BMOV.32 that restores a barrier
+        (0x03c0_0000_0000_0000_0000_77ff_u128, "is not a known instruction; the nearest known opcode is"),
         (1 << 99 | 0x0f00_0000_0004_0009_7802, "is MOV with bits"),
         (0x0000_0000_0011_0600_7356, "BMOV.32 is not supported"),
     ] {

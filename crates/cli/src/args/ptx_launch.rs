@@ -33,8 +33,10 @@ pub struct PtxLaunch {
     pub registers: Option<u32>,
     /// Use the code of another compiler: MODULE.NAME.ptx instead of MODULE.ptx
     ///
-    /// MODULE.ptx is the file that the launch or program names. If NAME is an architecture, the
-    /// machine code MODULE.NAME.cubin is used. The embedded kernels have `nvrtc` and `sm_61`.
+    /// MODULE.ptx is the file that the launch or program names. If NAME is an architecture, such as
+    /// sm_86, the machine code MODULE.NAME.cubin is used. Nearly all embedded modules have `nvrtc`
+    /// and `sm_61`. Some have `sm_86`; `vecadd` and `reduction` also have `sm_75`, `sm_90` and
+    /// `sm_120`.
     #[arg(long, value_name = "NAME")]
     pub compiler: Option<String>,
     /// Run only launch N of a program, or kernel N of a kernelslist.g, from 0

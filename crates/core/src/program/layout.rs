@@ -2,8 +2,9 @@
 //!
 //! Addresses within a space are offsets from 0, except in global memory, which is flat. Generic
 //! addresses reach shared, local, constant and parameter memory through fixed windows; all windows
-//! lie below 4 GiB, so that 32-bit code works too. Device buffers start at the address at which
-//! GPGPU-Sim places them, so that addresses in traces can be compared with its reference data.
+//! lie below 4 GiB, so that 32-bit code works too. A further window of shared memory lies beyond
+//! all memory. Device buffers start at the address at which GPGPU-Sim places them, so that
+//! addresses in traces can be compared with its reference data.
 
 use crate::isa::Space;
 
@@ -27,6 +28,10 @@ pub const CONSTANT_LINES_BASE: u64 = 1 << 49;
 pub const PARAM_LINES_BASE: u64 = CONSTANT_LINES_BASE + (1 << 48);
 /// The size of each window in bytes.
 pub const WINDOW_SIZE: u64 = 0x0100_0000;
+
+/// The upper half of further generic addresses of shared memory. Their lower half is the offset in
+/// it, as the machine code of GPUs with clusters composes such an address.
+pub const SHARED_UPPER: u64 = 0x0080_0000;
 
 /// The address of the first function; no memory lies at these addresses.
 const FUNCTIONS_BASE: u64 = 0x0500_0000;
@@ -56,6 +61,7 @@ pub fn resolve_generic(address: u64) -> (Space, u64) {
         2 => (Space::Local, address % WINDOW_SIZE),
         3 => (Space::Const, address % WINDOW_SIZE),
         4 => (Space::Param, address % WINDOW_SIZE),
+        _ if address >> 32 == SHARED_UPPER => (Space::Shared, address & 0xffff_ffff),
         _ => (Space::Global, address),
     }
 }
@@ -169,6 +175,7 @@ mod tests {
         assert_eq!(resolve_generic(BUFFERS_BASE + 4), (Space::Global, BUFFERS_BASE + 4));
         assert_eq!(resolve_generic(GLOBALS_BASE), (Space::Global, GLOBALS_BASE));
         assert_eq!(resolve_generic(0), (Space::Global, 0));
+        assert_eq!(resolve_generic(SHARED_UPPER << 32 | 20), (Space::Shared, 20));
     }
 
     #[test]

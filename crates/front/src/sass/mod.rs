@@ -6,7 +6,8 @@
 //! `lower` translates instructions to semantics and op classes. What differs between generations is
 //! in their tables; `lower` has a function for each name of semantics that a table may use.
 //!
-//! No input causes a panic, or takes more memory than the file and its variables.
+//! No input causes a panic, or takes more memory than the file, its variables and an expanded
+//! member of a fat binary.
 
 mod control;
 mod cubin;
@@ -138,8 +139,9 @@ impl Module {
         let Built { program, problems, .. } = self.build(kernel, encoding);
         let mut all = Diagnostics::new();
         for problem in problems {
+            let whole = if self.cubin.member { "member" } else { "file" };
             let place = format!(
-                ".text.{}+{:#x} (byte {:#x} of the file)",
+                ".text.{}+{:#x} (byte {:#x} of the {whole})",
                 kernel.name,
                 problem.byte,
                 kernel.at + problem.byte as u64

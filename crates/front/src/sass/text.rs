@@ -46,7 +46,12 @@ fn write_operand(
     // the signs of numbers are printed after them
     let number = matches!(
         operand.value,
-        Value::Number(_) | Value::Small(_) | Value::Single(_) | Value::Double(_) | Value::Half(_)
+        Value::Number(_)
+            | Value::Small(_)
+            | Value::Single(_)
+            | Value::Double(_)
+            | Value::Half(_)
+            | Value::Brain(_)
     );
     let (before, behind) = signs(operand);
     out.push_str(if number { "" } else { &before });
@@ -60,12 +65,13 @@ fn write_operand(
             }
             let mut first =
                 format!("{}{}", registers.general.name(register), if marked { ".reuse" } else { "" });
-            let size = if wide && operand.sized { ".64" } else { "" };
+            // a part such as .U32 is the size of the register
+            let size = if wide && operand.sized && operand.part.is_empty() { ".64" } else { "" };
             let _ = write!(first, "{size}{}", operand.part);
             // beside a register of the warp, one that is zero is printed only if it is scaled
             let shown = match (register, uniform) {
                 (Register::Number(_), _) => true,
-                (Register::Fixed, Some(_)) => !operand.part.is_empty(),
+                (Register::Fixed, Some(_)) => operand.part.starts_with(".X"),
                 (Register::Fixed, None) => offset == 0 || descriptor.is_some(),
             };
             let first = Some(first).filter(|_| shown);
@@ -138,10 +144,14 @@ fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
                 (0..8).rev().filter(|bit| mask >> bit & 1 != 0).map(|bit| bit.to_string()).collect();
             let _ = write!(out, "{{{}}}", all.join(","));
         }
-        Value::Half(0x8000) => out.push_str("-0.0"),
+        Value::Half(0x8000) | Value::Brain(0x8000) => out.push_str("-0.0"),
         Value::Half(bits) => {
             let value = half(bits);
             out.push_str(&decimal(value, bits >> 15 != 0, bits >> 9 & 1 != 0));
+        }
+        Value::Brain(bits) => {
+            let value = f32::from_bits(u32::from(bits) << 16);
+            out.push_str(&decimal(value.into(), bits >> 15 != 0, bits >> 6 & 1 != 0));
         }
         // `write_operand` writes them
         Value::Target(_)

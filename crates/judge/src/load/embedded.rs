@@ -38,10 +38,11 @@ const LATENCIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/l
 
 /// The encodings of instructions, one for each generation. Their architectures stand here, too, so that
 /// only the table that is needed is read.
-static GENERATIONS: [Generation; 5] = [
+static GENERATIONS: [Generation; 6] = [
     Generation::new(&[50, 52, 53, 60, 61, 62], "isa/pascal.ron", PASCAL),
     Generation::new(&[75], "isa/turing.ron", TURING),
-    Generation::new(&[80, 86, 87, 89], "isa/turing.ron", TURING),
+    Generation::new(&[80], "isa/turing.ron", TURING),
+    Generation::new(&[86, 87, 89], "isa/turing.ron", TURING),
     Generation::new(&[90], "isa/turing.ron", TURING),
     Generation::new(&[120], "isa/turing.ron", TURING),
 ];

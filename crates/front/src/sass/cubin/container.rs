@@ -1,5 +1,8 @@
 //! Files that contain cubins: a cubin itself, a fat binary, or a program with fat binaries.
 
+use std::borrow::Cow;
+
+use super::expand::{Method, expand};
 use object::elf::{EM_CUDA, FileHeader64};
 use object::read::elf::FileHeader;
 use object::{LittleEndian, read::elf::SectionHeader};
@@ -10,9 +13,17 @@ const MACHINE_CODE: u16 = 2;
 
 type Problem = (String, String);
 
+/// A cubin in a file.
+pub(super) struct Found<'a> {
+    /// Its bytes.
+    pub bytes: Cow<'a, [u8]>,
+    /// Whether it is a member of a fat binary.
+    pub member: bool,
+}
+
 /// Returns the cubin in a file: the file itself, or the one for one of these architectures in a fat
 /// binary.
-pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
+pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<Found<'a>, Problem> {
     if bytes.starts_with(&FAT) {
         return fat(bytes, targets);
     }
@@ -22,7 +33,7 @@ pub(super) fn cubin<'a>(bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Pr
     }
     match host(bytes) {
         Some(section) => fat(section, targets),
-        None => Ok(bytes),
+        None => Ok(Found { bytes: Cow::Borrowed(bytes), member: false }),
     }
 }
 
@@ -38,7 +49,7 @@ fn host(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// Returns the first entry of machine code for one of these architectures.
-fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
+fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<Found<'a>, Problem> {
     let damaged = || ("a damaged fat binary".to_owned(), String::new());
     let mut others: Vec<String> = Vec::new();
     // consecutive fat binaries, each with a header and entries
@@ -56,27 +67,45 @@ fn fat<'a>(mut bytes: &'a [u8], targets: &[u32]) -> Result<&'a [u8], Problem> {
             let end = header.checked_add(size).filter(|&end| end > 0).ok_or_else(damaged)?;
             let payload = entries.get(header..end).ok_or_else(damaged)?;
             if kind == MACHINE_CODE && targets.contains(&target) {
-                if compressed == 0 {
-                    return Ok(payload);
-                }
-                others.push(format!("sm_{target}, compressed"));
-            } else {
-                others.push(if kind == MACHINE_CODE {
-                    format!("sm_{target}")
+                let bytes = if compressed == 0 {
+                    Cow::Borrowed(payload)
                 } else {
-                    format!("PTX for sm_{target}")
-                });
+                    // without the bytes that fill up the member
+                    let packed = payload.get(..compressed as usize).ok_or_else(damaged)?;
+                    let (flags, size) = (long(entries, 40), long(entries, 56));
+                    let (flags, size) = flags.zip(size).filter(|_| header >= 64).ok_or_else(damaged)?;
+                    let number = others.len() + 1;
+                    Cow::Owned(expanded(packed, flags, size).map_err(|why| {
+                        (
+                            format!("member {number} of the fat binary, machine code for sm_{target}: {why}"),
+                            hint(),
+                        )
+                    })?)
+                };
+                return Ok(Found { bytes, member: true });
             }
+            let ptx = if kind == MACHINE_CODE { "" } else { "PTX for " };
+            others.push(format!("{ptx}sm_{target}"));
             entries = &entries[end..];
         }
         bytes = after;
     }
     let targets: Vec<String> = targets.iter().map(|target| format!("sm_{target}")).collect();
-    let hint = format!(
-        "wanted: machine code for one of {}, not compressed (`-Xfatbin -compress=false`)",
-        targets.join(", ")
-    );
+    let hint = format!("wanted: machine code for one of {}", targets.join(", "));
     Err((format!("a fat binary without machine code that can be read; it has {}", others.join("; ")), hint))
+}
+
+/// Returns the content of a compressed member.
+fn expanded(packed: &[u8], flags: u64, size: u64) -> Result<Vec<u8>, String> {
+    match Method::of(flags) {
+        Some(method) => expand(packed, method, size),
+        None => Err(format!("compressed in a way that is not known (flags {flags:#x})")),
+    }
+}
+
+/// Returns how to get a file that can be read.
+fn hint() -> String {
+    "the file is damaged, or `nvcc -Xfatbin -compress=false` writes one that can be read".to_owned()
 }
 
 fn half(bytes: &[u8], at: usize) -> Option<u16> {

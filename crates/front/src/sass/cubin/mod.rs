@@ -8,6 +8,7 @@
 //! the addresses of variables, which this module fills in.
 
 mod container;
+mod expand;
 mod info;
 
 use object::elf::{EM_CUDA, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT};
@@ -43,6 +44,8 @@ pub struct Cubin {
     pub addresses: Vec<u8>,
     /// The kernels in the order of the file.
     pub kernels: Vec<Kernel>,
+    /// Whether the cubin is a member of a fat binary, so that offsets are within this member.
+    pub member: bool,
 }
 
 /// A kernel of a cubin.
@@ -52,7 +55,7 @@ pub struct Kernel {
     pub name: String,
     /// The code of the kernel, followed by that of functions.
     pub code: Vec<u8>,
-    /// The offset of the code in the file.
+    /// The offset of the code in the cubin.
     pub at: u64,
     /// The offset of the first byte and the name of each function.
     pub functions: Vec<(u64, String)>,
@@ -82,13 +85,15 @@ pub struct Kernel {
 /// # Errors
 /// The file is not a cubin, or is damaged.
 pub fn read(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -> Result<Cubin, Diagnostics> {
-    let (header, found, target) = opened(name, bytes, &encoding.targets)?;
+    let container::Found { bytes: found, member } = contained(name, bytes, &encoding.targets)?;
+    let found = &*found;
+    let (header, target) = opened(name, found, &encoding.targets)?;
     let broken = |what: &str, error| damaged(name, what, error);
     let sections = header.sections(ENDIAN, found).map_err(|error| broken("sections", error))?;
     let symbols =
         sections.symbols(ENDIAN, found, object::elf::SHT_SYMTAB).map_err(|error| broken("symbols", error))?;
     let file = File { name, abi: &encoding.abi, bytes: found, sections, symbols };
-    file.cubin(target, globals_start)
+    Ok(Cubin { member, ..file.cubin(target, globals_start)? })
 }
 
 /// Returns the architecture that a cubin, or the first cubin for one of these architectures in a fat
@@ -97,13 +102,19 @@ pub fn read(name: &str, bytes: &[u8], encoding: &Encoding, globals_start: u64) -
 /// # Errors
 /// The file contains no machine code for one of them.
 pub fn target_of(name: &str, bytes: &[u8], targets: &[u32]) -> Result<u32, Diagnostics> {
-    opened(name, bytes, targets).map(|(_, _, target)| target)
+    let found = contained(name, bytes, targets)?;
+    opened(name, &found.bytes, targets).map(|(_, target)| target)
 }
 
-/// Returns the header of a cubin for one of these architectures, its bytes, and its architecture.
-fn opened<'b>(name: &str, bytes: &'b [u8], targets: &[u32]) -> Result<(&'b Elf, &'b [u8], u32), Diagnostics> {
+/// Returns the cubin in a file.
+fn contained<'b>(name: &str, bytes: &'b [u8], targets: &[u32]) -> Result<container::Found<'b>, Diagnostics> {
+    container::cubin(bytes, targets)
+        .map_err(|(message, hint)| Diagnostic::general(name, message).hint(hint).into())
+}
+
+/// Returns the header of a cubin for one of these architectures, and its architecture.
+fn opened<'b>(name: &str, found: &'b [u8], targets: &[u32]) -> Result<(&'b Elf, u32), Diagnostics> {
     let fail = |message: String, hint: &str| Diagnostics::from(Diagnostic::general(name, message).hint(hint));
-    let found = container::cubin(bytes, targets).map_err(|(message, hint)| fail(message, &hint))?;
     let header = Elf::parse(found).map_err(|error| damaged(name, "this is not a 64-bit ELF file", error))?;
     let machine = header.e_machine(ENDIAN);
     if machine != EM_CUDA {
@@ -113,7 +124,7 @@ fn opened<'b>(name: &str, bytes: &'b [u8], targets: &[u32]) -> Result<(&'b Elf, 
         ));
     }
     let target = target(header.e_ident().abi_version, header.e_flags(ENDIAN).0);
-    if targets.contains(&target) { Ok((header, found, target)) } else { Err(no_table(name, target, targets)) }
+    if targets.contains(&target) { Ok((header, target)) } else { Err(no_table(name, target, targets)) }
 }
 
 /// Returns the problem of a part of a file that cannot be read.
@@ -211,7 +222,7 @@ impl File<'_> {
                 kernels.push(kernel);
             }
         }
-        Ok(Cubin { target, globals, constants, addresses, kernels })
+        Ok(Cubin { target, globals, constants, addresses, kernels, member: false })
     }
 
     /// Appends a section and its variables to a segment; returns its address.

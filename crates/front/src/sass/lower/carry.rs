@@ -1,6 +1,6 @@
 //! Lowers the integer sums and products of generations with carries in predicates.
 
-use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, Value, conversion, refuse};
+use super::{Cx, Decoded, Operand, Res, Role, S32, U32, U64, conversion, refuse};
 use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{Carry, Cmp, IntOp, IntTy, Operand as Src, PredSrc, Sem};
@@ -24,16 +24,6 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         Name::Iabs => {
             let (b, dst) = (cx.source(d, "b")?, cx.dst(d, "d")?);
             cx.int(IntOp::Abs, S32, dst, &[b]);
-        }
-        Name::AddMinimum => {
-            let (a, b) = (negated(cx, d, "a")?, negated(cx, d, "b")?);
-            let first = cx.value(IntOp::Add, U32, &[a, b]);
-            let c = cx.source(d, "c")?;
-            smaller(cx, d, word(d), &[first, c])?;
-        }
-        Name::Minimum3 => {
-            let all = [cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?];
-            smaller(cx, d, word(d), &all)?;
         }
         _ => smaller_pair(cx, d)?,
     }
@@ -342,32 +332,6 @@ fn upper_scaled(cx: &mut Cx, d: &Decoded) -> Res<()> {
     total(cx, d, vec![Term { value: Src::Reg(high), negative: false }, b])
 }
 
-/// Lowers the smallest or the largest of some words.
-fn smaller(cx: &mut Cx, d: &Decoded, ty: IntTy, words: &[Src]) -> Res<()> {
-    let p = cx.pred_src(d, "p");
-    let dst = cx.dst(d, "d")?;
-    let each = |cx: &mut Cx, op: IntOp, dst: RegId| {
-        let (first, rest) = (words[0], &words[1..]);
-        let last = rest.len();
-        rest.iter().enumerate().fold(first, |value, (index, &word)| {
-            let to = if index + 1 == last { dst } else { cx.narrow() };
-            cx.int(op, ty, to, &[value, word]);
-            Src::Reg(to)
-        })
-    };
-    match p {
-        PredSrc::Const(least) => {
-            each(cx, if least { IntOp::Min } else { IntOp::Max }, dst);
-        }
-        p => {
-            let (low, high) = (cx.narrow(), cx.narrow());
-            let (low, high) = (each(cx, IntOp::Min, low), each(cx, IntOp::Max, high));
-            cx.push(Sem::Select { dst, a: low, b: high, p });
-        }
-    }
-    Ok(())
-}
-
 /// Lowers the smaller or larger of two pairs of registers.
 fn smaller_pair(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let (Some(a), Some(b)) = (d.operand("a"), d.operand("b")) else {
@@ -385,10 +349,4 @@ fn smaller_pair(cx: &mut Cx, d: &Decoded) -> Res<()> {
     cx.int(if least { IntOp::Min } else { IntOp::Max }, ty, dst, &[a, b]);
     cx.unpack(d, "d", dst);
     Ok(())
-}
-
-/// Returns whether a value is a register that is always zero.
-pub(super) fn is_zero(value: Option<Value>) -> bool {
-    use super::Register::Fixed;
-    matches!(value, None | Some(Value::Register(Fixed) | Value::Uniform(Fixed)))
 }

@@ -2,7 +2,7 @@
 
 use super::conversion::widened;
 use super::registers::held;
-use super::{Cx, Decoded, Res, Role, S32, S64, U32, U64, Value, double, float, refuse};
+use super::{Cx, Decoded, Res, Role, S32, S64, U32, U64, Value, double, float, half, refuse};
 use crate::sass::table::meaning::Compare as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::Guard;
@@ -70,6 +70,8 @@ enum Sources {
     Int,
     Single,
     Double,
+    /// Two numbers of half precision.
+    Halves,
 }
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
@@ -86,6 +88,11 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         Name::Fchk => check_divide(cx, d)?,
         Name::IsetpUpper => upper_predicates(cx, d)?,
         Name::Isetp64 => pair_predicates(cx, d)?,
+        Name::Hsetp2 | Name::Hset2 if d.has("all") || relation(d.modifier("cmp")).is_none() => {
+            return refuse(format!("{}{}{}", d.op.name, d.modifier("cmp"), d.modifier("all")), "");
+        }
+        Name::Hsetp2 => set_predicates(cx, d, Sources::Halves)?,
+        Name::Hset2 => set_register(cx, d, Sources::Halves)?,
     }
     Ok(Role::PLAIN)
 }
@@ -209,7 +216,8 @@ fn set_register(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<()> {
     let question = compared(cx, d, sources)?;
     let combine = combined(cx, d);
     let dst = cx.dst(d, "d")?;
-    let result = if d.has("bf") { CompareInto::Float(dst, FloatTy::F32) } else { CompareInto::Ones(dst) };
+    let one = if sources == Sources::Halves { half::ty(d) } else { FloatTy::F32 };
+    let result = if d.has("bf") { CompareInto::Float(dst, one) } else { CompareInto::Ones(dst) };
     ask(cx, question, combine, result);
     if d.operand("d").is_some_and(|operand| operand.cc) {
         cx.note_zero(dst, false);
@@ -236,6 +244,7 @@ fn compared(cx: &mut Cx, d: &Decoded, sources: Sources) -> Res<Question> {
     let question = question(cx, d, sources, |cx| match sources {
         Sources::Single => Ok((float::source(cx, d, "a")?, float::source(cx, d, "b")?)),
         Sources::Double => Ok((double::source(cx, d, "a")?, double::source(cx, d, "b")?)),
+        Sources::Halves => Ok((half::source(cx, d, "a")?, half::source(cx, d, "b")?)),
         Sources::Int => Ok((cx.source(d, "a")?, cx.source(d, "b")?)),
     })?;
     let chained = sources == Sources::Int && d.has("x") && relation(d.modifier("cmp")).is_some();
@@ -254,6 +263,7 @@ fn question(
     let ty = match sources {
         Sources::Single => ValueTy::Float(FloatTy::F32),
         Sources::Double => ValueTy::Float(FloatTy::F64),
+        Sources::Halves => ValueTy::Float(half::ty(d)),
         Sources::Int => ValueTy::Int(if d.has("u") { U32 } else { S32 }),
     };
     let Some(cmp) = relation(name) else {

@@ -64,6 +64,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });
         }
         Name::Bpt => return refuse(format!("BPT{}", d.modifier("mode")), "a debugger would stop here"),
+        Name::Nanosleep => {
+            if d.operand("p").is_some_and(|p| !p.hidden) {
+                return refuse("NANOSLEEP with a predicate", "");
+            }
+            let time = cx.source(d, "b")?;
+            cx.push(Sem::Sleep { time });
+        }
         Name::Exit => {
             cx.push(Sem::Exit);
             return Ok(Role::flow(Flow::Exit));

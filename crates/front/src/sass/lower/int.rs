@@ -58,9 +58,10 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         | Name::LeaCarry
         | Name::LeaUpper
         | Name::Iabs
-        | Name::AddMinimum
-        | Name::Minimum3
         | Name::Minimum64 => return super::carry::lower(cx, d, name),
+        Name::AddMinimum | Name::Minimum3 | Name::Vimnmx | Name::AddHalves => {
+            super::minimum::lower(cx, d, name)?;
+        }
     }
     Ok(Role::PLAIN)
 }

@@ -24,18 +24,34 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
 
 /// Lowers a load of matrices of 8 by 8 elements, of which each lane gives the address of a row.
 pub(super) fn load(cx: &mut Cx, d: &Decoded, addr: Address) -> Res<Role> {
-    let count = match d.modifier("count") {
-        "" => 1,
-        ".2" => 2,
-        _ => 4,
-    };
     let Some(value) = d.operand("d").map(|operand| operand.value) else {
         return refuse("LDSM without a destination", "");
     };
-    let dsts = (0..count).map(|step| cx.register_of(value, step)).collect();
+    let dsts = (0..count(d)).map(|step| cx.register_of(value, step)).collect();
     let from = MatrixRows { space: Space::Shared, addr, transposed: d.modifier("shape") == ".MT88" };
     cx.push(Sem::Matrix(Box::new(Matrix::LoadRows { from, dsts })));
     Ok(Role { memory: Some(MemoryOp::Load(Area::Shared)), ..Role::PLAIN })
+}
+
+/// Lowers a store of such matrices.
+pub(super) fn store(cx: &mut Cx, d: &Decoded, addr: Address) -> Res<Role> {
+    let Some(value) = d.operand("d").map(|operand| operand.value) else {
+        return refuse(format!("{} without a source", d.op.name), "");
+    };
+    let srcs = (0..count(d)).map(|step| register(cx, value, step)).collect();
+    let to = MatrixRows { space: Space::Shared, addr, transposed: d.modifier("shape") == ".MT88" };
+    let main = cx.parts.len();
+    cx.push(Sem::Matrix(Box::new(Matrix::StoreRows { to, srcs })));
+    Ok(Role { main: Some(main), memory: Some(MemoryOp::Store(Area::Shared)), ..Role::PLAIN })
+}
+
+/// Returns the number of matrices of 8 by 8 elements.
+fn count(d: &Decoded) -> u8 {
+    match d.modifier("count") {
+        "" => 1,
+        ".2" => 2,
+        _ => 4,
+    }
 }
 
 /// Returns the register of an operand; for the one that is always zero, one that holds zero.
@@ -57,11 +73,25 @@ fn register(cx: &mut Cx, value: Value, step: u8) -> RegId {
     }
 }
 
+/// Returns a register with the `step`-th double of an operand, which is a pair of registers.
+fn wide(cx: &mut Cx, value: Value, step: u8) -> RegId {
+    let parts =
+        [2 * step, 2 * step + 1].map(|step| cx.register_of(value, step).map_or(Src::Imm(0), Src::Reg));
+    let dst = cx.wide();
+    cx.push(Sem::Pack { dst, parts: parts.to_vec(), bits: 32 });
+    dst
+}
+
 /// Lowers a product of matrices.
 fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    if ["a", "b"].iter().any(|name| d.operand(name).is_some_and(|operand| operand.neg)) {
-        return refuse(format!("{} of negated matrices", d.op.name), "");
+    let signed = |name: &&str| d.operand(name).is_some_and(|operand| operand.neg || operand.abs);
+    if ["a", "b", "c"].iter().any(signed) || d.has("round") {
+        return refuse(
+            format!("{}{} of matrices with signs, or rounded like this", d.op.name, d.modifier("round")),
+            "",
+        );
     }
+    let doubles = d.op.name.starts_with("DMMA");
     let integers = d.op.name.strip_prefix("IMMA");
     let [m, n, k] = match integers.unwrap_or(d.modifier("shape")) {
         ".8816" => [8, 8, 16],
@@ -69,6 +99,7 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
         ".1688" => [16, 8, 8],
         ".16816" => [16, 8, 16],
         ".1684" => [16, 8, 4],
+        "" | ".8x8x4" if doubles => [8, 8, 4],
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
     let int = |name: &str| if d.modifier(name) == ".S8" { MatrixTy::S8 } else { MatrixTy::U8 };
@@ -79,6 +110,7 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     };
     let (a, b, sum) = match d.modifier("sum") {
         _ if integers.is_some() => (int("aty"), int("bty"), MatrixTy::S32),
+        _ if doubles => (MatrixTy::F64, MatrixTy::F64, MatrixTy::F64),
         ".F16" => (factor, factor, MatrixTy::F16),
         _ => (factor, factor, MatrixTy::F32),
     };
@@ -94,22 +126,34 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
             return refuse(format!("{} without operand {name}", d.op.name), "");
         };
         let count = fragment.registers() as u8;
-        let regs = (0..count).map(|step| register(cx, value, step)).collect();
+        let regs = (0..count)
+            .map(|step| if doubles { wide(cx, value, step) } else { register(cx, value, step) })
+            .collect();
         read.push(RegisterFragment { fragment, regs });
     }
     let result = fragment(MatrixRole::Accumulator, sum, m, n);
     let Some(Value::Register(Register::Number(first))) = d.operand("d").map(|operand| operand.value) else {
         return refuse(format!("{} without a destination", d.op.name), "");
     };
-    let dsts = (0..result.registers() as u8)
+    let dsts: Vec<RegId> = (0..result.registers() as u8)
         .map(|step| {
+            if doubles {
+                return cx.wide();
+            }
             let number = cx.further(first, step);
             cx.register(number)
         })
         .collect();
     let [a, b, c] =
         <[RegisterFragment; 3]>::try_from(read).unwrap_or_else(|_| unreachable!("three matrices"));
+    let results = if doubles { dsts.clone() } else { Vec::new() };
     let product = Product { a, b, c, d: result, dsts, saturate: d.has("sat") };
     cx.push(Sem::Matrix(Box::new(Matrix::Multiply(product))));
+    for (step, src) in (0..).step_by(2).zip(results) {
+        let [low, high] = [step, step + 1].map(|step| cx.further(first, step));
+        let (low, high) = (cx.register(low), cx.register(high));
+        cx.low(low, src);
+        cx.high(high, src);
+    }
     Ok(())
 }

@@ -6,14 +6,14 @@ use crate::sass::table::meaning::Memory as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{
-    Address, AtomOp, Atomic, FloatTy, IntOp, IntTy, Operand as Src, Sem, ValueTy,
+    Address, AtomOp, Atomic, FloatTy, IntOp, IntTy, Operand as Src, PredSrc, Sem, ValueTy,
 };
 use warpbound_core::program::{Area, Flow, MemoryOp};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let space = d.op.space.unwrap_or(Space::Global);
     let area = Area::from(space);
-    if let Some(p) = d.operand("p")
+    if let Some(p) = d.operand("p").filter(|_| !matches!(name, Name::Ldgsts | Name::QuerySpace))
         && p.value != Value::Predicate(Register::Fixed)
     {
         return refuse(format!("{} with a predicate", d.op.name), "");
@@ -52,6 +52,11 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let addr = address(cx, d)?;
             super::matrix::load(cx, d, addr)
         }
+        Name::Stsm => {
+            let addr = address(cx, d)?;
+            super::matrix::store(cx, d, addr)
+        }
+        Name::QuerySpace => query_space(cx, d),
         Name::Ldgsts => copy(cx, d),
         Name::Ldgdepbar => {
             cx.push(Sem::AsyncCommit);
@@ -100,14 +105,24 @@ fn address_of(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Address> {
     let Value::Address { register, offset, wide, uniform, .. } = operand.value else {
         return refuse(format!("{} without an address", d.op.name), "");
     };
-    let scale = match operand.part {
-        "" => 0,
-        ".X4" => 2,
-        ".X8" => 3,
-        _ => 4,
+    let (scale, narrow) = match operand.part {
+        "" => (0, false),
+        ".U32" => (0, true),
+        ".X4" => (2, false),
+        ".X8" => (3, false),
+        _ => (4, false),
     };
     if uniform.is_some() || scale > 0 {
-        return sum(cx, (register, scale), uniform, offset, wide);
+        let own = match register {
+            Register::Fixed => None,
+            Register::Number(number) if narrow => {
+                let word = Src::Reg(cx.register(number));
+                Some(super::conversion::widened(cx, word, super::U32))
+            }
+            Register::Number(_) if wide => Some(pair(cx, Value::Register(register))),
+            Register::Number(number) => Some(Src::Reg(cx.register(number))),
+        };
+        return sum(cx, (own, scale), uniform, offset, wide);
     }
     Ok(match register {
         // no register determines the width of the sum
@@ -142,16 +157,11 @@ fn launch_words(cx: &mut Cx, d: &Decoded, bank: u8, offset: i64) -> Res<Role> {
 /// Returns the address that is the sum of a register, which may be scaled, and one of the warp.
 fn sum(
     cx: &mut Cx,
-    (register, scale): (Register, u8),
+    (own, scale): (Option<Src>, u8),
     uniform: Option<Register>,
     offset: i64,
     wide: bool,
 ) -> Res<Address> {
-    let own = match register {
-        Register::Fixed => None,
-        Register::Number(_) if wide => Some(pair(cx, Value::Register(register))),
-        Register::Number(number) => Some(Src::Reg(cx.register(number))),
-    };
     let own = match own {
         Some(own) if scale > 0 => Some(cx.value(IntOp::Shl, super::U32, &[own, Src::Imm(scale.into())])),
         own => own,
@@ -184,9 +194,6 @@ fn pair(cx: &mut Cx, value: Value) -> Src {
 
 /// Lowers an asynchronous copy from global to shared memory.
 fn copy(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    if d.has("zfill") || d.operand("p").is_some_and(|p| !p.hidden) {
-        return refuse(format!("{} of fewer bytes", d.op.name), "");
-    }
     let bytes = match d.modifier("bits") {
         "" => 4,
         ".64" => 8,
@@ -194,8 +201,47 @@ fn copy(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
     let (dst, src) = (address_of(cx, d, "t")?, address_of(cx, d, "m")?);
-    cx.push(Sem::AsyncCopy { bytes, dst, src, src_bytes: None });
+    let (src, all) = if d.has("zfill") { filled(cx, src, bytes) } else { (src, Src::Imm(bytes.into())) };
+    let src_bytes = match cx.pred_src(d, "p") {
+        PredSrc::Const(true) => all,
+        p => {
+            let count = cx.narrow();
+            cx.push(Sem::Select { dst: count, a: all, b: Src::Imm(0), p });
+            Src::Reg(count)
+        }
+    };
+    // a copy of all bytes needs no count
+    let src_bytes = Some(src_bytes).filter(|&count| count != Src::Imm(bytes.into()));
+    cx.push(Sem::AsyncCopy { bytes, dst, src, src_bytes });
     Ok(Role { memory: Some(MemoryOp::AsyncCopy), ..Role::flow(Flow::AsyncCopy) })
+}
+
+/// Returns the source of a copy that is filled with zeros, and the number of its bytes: the address
+/// is that of the source plus the number of bytes that are missing.
+fn filled(cx: &mut Cx, src: Address, bytes: u8) -> (Address, Src) {
+    let (whole, missing, start) = (cx.wide(), cx.wide(), cx.wide());
+    cx.int(IntOp::Add, super::U64, whole, &[src.base, Src::Imm(src.offset as u64)]);
+    cx.int(IntOp::And, super::U64, missing, &[Src::Reg(whole), Src::Imm(u64::from(bytes) - 1)]);
+    cx.int(IntOp::Sub, super::U64, start, &[Src::Reg(whole), Src::Reg(missing)]);
+    let missing_word = cx.narrow();
+    cx.low(missing_word, missing);
+    let count = cx.value(IntOp::Sub, super::U32, &[Src::Imm(bytes.into()), Src::Reg(missing_word)]);
+    (Address { base: Src::Reg(start), offset: 0 }, count)
+}
+
+/// Lowers the question whether a generic address lies in a space.
+fn query_space(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    let Some(dst) = cx.pred_dst(d, "p") else { return Ok(Role::PLAIN) };
+    let space = match d.modifier("space") {
+        ".G" => Space::Global,
+        ".L" => Space::Local,
+        _ => Space::Shared,
+    };
+    let addr = address(cx, d)?;
+    let whole = cx.wide();
+    cx.int(IntOp::Add, super::U64, whole, &[addr.base, Src::Imm(addr.offset as u64)]);
+    cx.push(Sem::IsSpace { dst, space, src: Src::Reg(whole) });
+    Ok(Role::PLAIN)
 }
 
 fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {

@@ -21,6 +21,7 @@ mod half;
 mod int;
 mod matrix;
 mod memory;
+mod minimum;
 mod moves;
 mod problem;
 mod program;

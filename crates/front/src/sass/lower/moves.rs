@@ -1,9 +1,10 @@
 //! Lowers moves, selections, logic on predicates, and special registers.
 
 use super::registers::held;
-use super::{Cx, Decoded, Res, Role, U32, Value, refuse};
+use super::{Cx, Decoded, Res, Role, S32, U32, Value, refuse};
 use crate::sass::table::meaning::Moves as Name;
 use warpbound_core::program::Guard;
+use warpbound_core::program::layout::SHARED_UPPER;
 use warpbound_core::program::sem::{IntOp, Operand as Src, PredOp, PredSrc, Sem, Special};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
@@ -101,6 +102,7 @@ fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
         "" => 1,
         ".64" => 2,
         ".128" => 4,
+        ".U8" | ".S8" | ".U16" | ".S16" => return part(cx, d, from.value),
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
     let mut moves = Vec::new();
@@ -113,7 +115,7 @@ fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
             Value::Small(number) => Src::Imm(u64::from((number >> (32 * step)) as u32)),
             Value::Number(number) => Src::Imm(u64::from((number as u64 >> (32 * step)) as u32)),
             Value::Double(bits) => Src::Imm(u64::from((bits >> (32 * step)) as u32)),
-            value if super::carry::is_zero(Some(value)) => Src::Imm(0),
+            value if super::registers::is_zero(Some(value)) => Src::Imm(0),
             value => match cx.register_of(value, step) {
                 Some(reg) => Src::Reg(reg),
                 None => return refuse(format!("{} of this operand", d.op.name), ""),
@@ -127,6 +129,29 @@ fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
         [(dst, src)] => cx.push(Sem::Mov { dst, src }),
         _ => cx.push(Sem::Moves(moves)),
     }
+    Ok(())
+}
+
+/// Lowers a move of one or two bytes of a constant, extended to a word.
+fn part(cx: &mut Cx, d: &Decoded, from: Value) -> Res<()> {
+    let (bank, offset) = match from {
+        Value::Constant { bank, offset }
+        | Value::UniformConstant { bank, register: super::Register::Fixed, offset } => (bank, offset),
+        _ => return refuse(format!("{}{} of this operand", d.op.name, d.modifier("bits")), ""),
+    };
+    let (bits, ty) = match d.modifier("bits") {
+        ".U8" => (8, U32),
+        ".S8" => (8, S32),
+        ".U16" => (16, U32),
+        _ => (16, S32),
+    };
+    let within = offset.rem_euclid(4) * 8;
+    if within % bits != 0 {
+        return refuse(format!("{}{} at {offset:#x}", d.op.name, d.modifier("bits")), "");
+    }
+    let word = cx.constant(bank, offset - within / 8)?;
+    let dst = cx.dst(d, "d")?;
+    cx.int(IntOp::Bfe, ty, dst, &[word, Src::Imm(within as u64), Src::Imm(bits as u64)]);
     Ok(())
 }
 
@@ -154,6 +179,9 @@ fn special(name: &str) -> Res<Src> {
     if matches!(name, "SRZ" | "SR_CgaCtaId") {
         // a launch has no clusters, so each block is the only one of its cluster
         return Ok(Src::Imm(0));
+    }
+    if name == "SR_SWINHI" {
+        return Ok(Src::Imm(SHARED_UPPER));
     }
     Ok(Src::Special(match name {
         "SR_LANEID" => Special::LaneId,

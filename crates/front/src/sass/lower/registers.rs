@@ -12,6 +12,12 @@ pub(super) fn held(reg: RegId) -> PredSrc {
     PredSrc::Reg(Guard { reg, negate: false })
 }
 
+/// Returns whether a value is a register that is always zero.
+pub(super) fn is_zero(value: Option<Value>) -> bool {
+    use Register::Fixed;
+    matches!(value, None | Some(Value::Register(Fixed) | Value::Uniform(Fixed)))
+}
+
 /// The kinds of temporary registers.
 #[derive(Clone, Copy)]
 enum TempKind {

@@ -73,10 +73,13 @@ impl Encoding {
             Value::UniformPredicate(register) => {
                 registers.uniform_predicate.as_ref()?.number(register)?.into()
             }
-            Value::Constant { bank, offset } if offset % 4 == 0 => {
-                let Source::Constant(bits) = form.source else { return None };
-                fits(offset / 4, bits)? | u64::from(bank) << bits
-            }
+            Value::Constant { bank, offset } => match form.source {
+                Source::ConstantBytes(bits) => fits(offset, bits)? | u64::from(bank) << bits,
+                Source::Constant(bits) if offset % 4 == 0 => {
+                    fits(offset / 4, bits)? | u64::from(bank) << bits
+                }
+                _ => return None,
+            },
             Value::IndexedConstant { bank, register, offset } => {
                 let (at, bank_at) = (spec.offset.as_ref()?, spec.bank.as_ref()?);
                 word |= at.put(fits(offset, at.width())?) | bank_at.put(unsigned(bank.into(), bank_at)?);
@@ -87,14 +90,15 @@ impl Encoding {
                 word |= at.put(fits(offset, at.width())?) | bank_at.put(unsigned(bank.into(), bank_at)?);
                 registers.uniform.as_ref()?.number(register)?.into()
             }
-            Value::Half(bits) => bits.into(),
+            Value::Half(bits) | Value::Brain(bits) => bits.into(),
             Value::Number(number) if spec.words && number % 4 == 0 => fits(number / 4, field.width())?,
             Value::Number(number) if !spec.words => fits(number, field.width())?,
             Value::Small(number) if matches!(spec.kind, Kind::RegisterOrNumber(_)) => {
                 let (number_field, bit) = spec.number.as_ref()?;
                 return Some(number_field.put(unsigned(number, number_field)?) | 1 << bit);
             }
-            Value::Small(number) => number,
+            Value::Small(number) if spec.words && number % 4 == 0 => number / 4,
+            Value::Small(number) if !spec.words => number,
             Value::Single(bits) => upper(bits.into(), 32, field)?,
             Value::Double(bits) => upper(bits, 64, field)?,
             Value::Target(offset) if spec.words && offset % 4 == 0 => fits(offset / 4, field.width())?,
@@ -110,7 +114,7 @@ impl Encoding {
             }
             Value::Choice(_, number) => number,
             Value::Barrier(barrier) | Value::Barriers(barrier) => barrier.into(),
-            Value::Constant { .. } | Value::Target(_) | Value::Number(_) => return None,
+            Value::Target(_) | Value::Number(_) | Value::Small(_) => return None,
         };
         Some(word | field.put(unsigned(bits, field)?))
     }

@@ -102,6 +102,7 @@ impl Encoding {
             name: &spec.name,
             // of an operand that may be a register or a number, only the number can be hidden
             hidden: spec.silent
+                || spec.with.is_some_and(|bit| word >> bit & 1 == 0)
                 || spec.hide == Some(place)
                     && !bit(spec.not)
                     && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
@@ -115,7 +116,8 @@ impl Encoding {
             cc: bit(spec.cc),
             half: bit(spec.half),
             part,
-            part_last: spec.part_last,
+            // behind its magnitude for a register of a thread, within it for other sources
+            part_last: spec.part_last && !matches!(value, Value::Uniform(_) | Value::Constant { .. }),
             wide: spec.wide,
             plain: spec.plain.then(|| spec.place(form).width()),
             next: spec.next,
@@ -164,11 +166,12 @@ impl Encoding {
             },
             Kind::Literal => Value::Choice(&spec.name, 0),
             Kind::Half => Value::Half(bits as u16),
+            Kind::Brain => Value::Brain(bits as u16),
             Kind::Number(true) => {
                 let unit = if spec.words { 4 } else { 1 };
                 Value::Number(signed(bits, spec.field.width()) * unit)
             }
-            Kind::Number(false) => Value::Small(bits),
+            Kind::Number(false) => Value::Small(if spec.words { bits * 4 } else { bits }),
             Kind::Single => Value::Single(bits as u32),
             Kind::Target => {
                 let unit = if spec.words { 4 } else { 1 };
@@ -207,6 +210,10 @@ impl Encoding {
             Source::Constant(offset) => Value::Constant {
                 bank: (bits >> offset) as u8,
                 offset: signed(bits & low(offset) as u64, offset) * 4,
+            },
+            Source::ConstantBytes(offset) => Value::Constant {
+                bank: (bits >> offset) as u8,
+                offset: signed(bits & low(offset) as u64, offset),
             },
             Source::Uniform => self.uniform_value(spec, bits)?,
             Source::Register | Source::None => self.register_value(spec, bits)?,

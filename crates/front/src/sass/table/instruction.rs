@@ -145,6 +145,8 @@ pub enum Value<'t> {
     Double(u64),
     /// The bits of a number of half precision.
     Half(u16),
+    /// The upper half of the bits of a single-precision number.
+    Brain(u16),
     /// A branch target, in bytes from the next instruction.
     Target(i64),
     /// An address: a register, or a pair if `wide`, plus an offset.

@@ -61,6 +61,9 @@ pub enum Int {
     Iabs,
     AddMinimum,
     Minimum3,
+    Vimnmx,
+    /// The sums of both halves of words.
+    AddHalves,
     Minimum64,
 }
 
@@ -106,6 +109,8 @@ pub enum Compare {
     /// The comparison of the upper words of 64-bit integers.
     IsetpUpper,
     Isetp64,
+    Hsetp2,
+    Hset2,
 }
 
 /// Moves, selections, logic on predicates, and special registers.
@@ -151,6 +156,7 @@ pub enum Half {
     Hadd2,
     Hmul2,
     Hfma2,
+    Hmnmx2,
 }
 
 /// Double precision.
@@ -195,6 +201,9 @@ pub enum Memory {
     Membar,
     Depbar,
     Ldsm,
+    Stsm,
+    /// Whether an address lies in a space.
+    QuerySpace,
     Ldgsts,
     Ldgdepbar,
     /// Each lane adds one.
@@ -239,6 +248,7 @@ pub enum Control {
     Ret,
     Exit,
     Bpt,
+    Nanosleep,
     /// A branch by a predicate and the guard.
     BranchIf,
     /// A branch that is taken if the warp is divergent.

@@ -34,10 +34,15 @@ impl Mistake {
     }
 
     /// Returns the mistake of a generation that a table describes by its differences. What is wrong
-    /// in the values that it has of its own is searched there.
-    pub(super) fn of_variant(self, index: usize) -> Self {
-        let own = ["targets", "registers", "abi"];
-        let here = matches!(self.path.first(), Some(Step::Field(name)) if own.contains(&name.as_ref()));
+    /// in the values that it has of its own, among them some choices, is searched there.
+    pub(super) fn of_variant(self, index: usize, choices: &[String]) -> Self {
+        let here = match &self.path[..] {
+            [Step::Field(list), Step::Field(choice), ..] if list == "choices" => {
+                choices.iter().any(|own| own == choice)
+            }
+            [Step::Field(name), ..] => ["targets", "registers", "abi"].contains(&name.as_ref()),
+            _ => false,
+        };
         if here { self.item(index).within("variants") } else { self }
     }
 

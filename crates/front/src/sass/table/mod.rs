@@ -201,6 +201,8 @@ struct OperandSpec {
     part_last: bool,
     /// The value for which the operand is not printed.
     hide: Option<u64>,
+    /// The bit without which the operand is not printed.
+    with: Option<u32>,
     /// Whether a space is printed between the brackets of a constant.
     apart: bool,
     /// Whether it has 64 bits.
@@ -233,6 +235,8 @@ enum Kind {
     Single,
     /// A number of half precision.
     Half,
+    /// The upper half of a number of single precision (bfloat16).
+    Brain,
     /// A text that is always the same.
     Literal,
     Target,

@@ -63,6 +63,7 @@ fn kind(word: &str, syntax: &Syntax) -> Result<(Kind, u32), Wrong> {
         }
         "F32" => (Kind::Single, 32),
         "F16" => (Kind::Half, 16),
+        "BF16" => (Kind::Brain, 16),
         "T" => (Kind::Target, 0),
         "M" => (Kind::Address, general),
         "SB" => (Kind::Barrier, syntax.barrier_bits),
@@ -112,6 +113,7 @@ impl OperandSpec {
             part: None,
             part_last: false,
             hide: None,
+            with: None,
             apart: false,
             wide: false,
             plain: false,
@@ -148,6 +150,7 @@ impl OperandSpec {
             "cc" => &mut self.cc,
             "h1" => &mut self.half,
             "e" => &mut self.extended,
+            "with" => &mut self.with,
             _ => return Ok(false),
         };
         *bit = Some(syntax.bit(word, at)?);

@@ -49,6 +49,9 @@ struct VariantSpec {
     /// The banks of constants, if they differ.
     #[serde(default)]
     abi: Option<Abi>,
+    /// The choices whose texts differ.
+    #[serde(default, deserialize_with = "unique_keys")]
+    choices: BTreeMap<String, String>,
     /// The letters of the sources that the operand B cannot have.
     #[serde(default)]
     without: Vec<String>,
@@ -81,16 +84,19 @@ impl Encoding {
     pub fn parse_for(source: &SourceText, target: u32) -> Result<Self, Diagnostics> {
         let spec: EncodingSpec = from_ron(source)?;
         let further = spec.variants.iter().position(|variant| variant.targets.contains(&target));
-        let (index, spec) = match further {
-            Some(index) => (Some(index), spec.variant(index)),
+        let (own, spec) = match further {
+            Some(index) => {
+                let choices: Vec<String> = spec.variants[index].choices.keys().cloned().collect();
+                (Some((index, choices)), spec.variant(index))
+            }
             None if spec.targets.contains(&target) => (None, spec),
             None => {
                 let message = format!("the table has no generation for sm_{target}");
                 return Err(Diagnostic::general(source.name(), message).into());
             }
         };
-        let moved = |wrong: Mistake| match index {
-            Some(index) => wrong.of_variant(index),
+        let moved = |wrong: Mistake| match &own {
+            Some((index, choices)) => wrong.of_variant(*index, choices),
             None => wrong,
         };
         Self::checked(source.name(), spec)
@@ -156,6 +162,7 @@ impl EncodingSpec {
     fn variant(mut self, index: usize) -> Self {
         let variant = self.variants.swap_remove(index);
         self.instructions.iter_mut().for_each(|spec| spec.leave_out(&variant.without));
+        self.choices.extend(variant.choices);
         Self {
             name: variant.name,
             targets: variant.targets,

@@ -19,6 +19,8 @@ pub enum Source {
     Uniform,
     /// A word of a constant bank, whose offset has this number of bits.
     Constant(u32),
+    /// Bytes of a constant bank, whose offset has this number of bits.
+    ConstantBytes(u32),
     /// A number.
     Number,
     /// The upper bits of a single-precision number.
@@ -36,6 +38,12 @@ pub(super) enum SourceSpec {
     /// A word of a constant bank.
     Constant {
         /// The offset in words of four bytes.
+        offset: String,
+        bank: String,
+    },
+    /// Bytes of a constant bank.
+    ConstantBytes {
+        /// The offset in bytes.
         offset: String,
         bank: String,
     },
@@ -74,10 +82,14 @@ impl SourceSpec {
                     return Err(Mistake::here("the table has no uniform registers", hint));
                 }
             },
-            Self::Constant { offset, bank } => {
+            Self::Constant { offset, bank } | Self::ConstantBytes { offset, bank } => {
                 let offset = number(offset, 2, 32)?;
                 let bank = number(bank, 1, 8)?;
-                (Source::Constant(offset.width()), offset.then(&bank))
+                let source = match self {
+                    Self::ConstantBytes { .. } => Source::ConstantBytes(offset.width()),
+                    _ => Source::Constant(offset.width()),
+                };
+                (source, offset.then(&bank))
             }
             Self::Number(at) => (Source::Number, number(at, 2, 32)?),
             Self::Single(at) => (Source::Single, number(at, 2, 32)?),
@@ -90,7 +102,7 @@ impl SourceSpec {
 /// constant.
 pub(super) fn bank_bits(sources: &Sources) -> u32 {
     let bits = sources.values().filter_map(|(source, field)| match source {
-        Source::Constant(offset) => Some(field.width() - offset),
+        Source::Constant(offset) | Source::ConstantBytes(offset) => Some(field.width() - offset),
         _ => None,
     });
     bits.max().unwrap_or(8)

@@ -231,6 +231,10 @@ impl Page {
                 meaning: line(field),
             });
             self.add_fields(&path, &schema);
+        } else if schema["additionalProperties"]["type"] == "string" {
+            let form = "{ SETTING: text }".to_owned();
+            let (unit, default) = (String::new(), String::new());
+            self.rows.push(Row { path, form, unit, default, meaning: line(field) });
         } else if schema["additionalProperties"].is_object() {
             let entry = self.resolved(&schema["additionalProperties"]).0.clone();
             let place = if path == "units" { "UNIT" } else { "CLASS" };
@@ -295,6 +299,7 @@ fn paths(prefix: &str, object: &Map<String, Value>, found: &mut Vec<String>) {
         let place = match prefix {
             "units" => "units.UNIT".to_owned(),
             "ops" => "ops.CLASS".to_owned(),
+            "fitted" => "fitted".to_owned(),
             _ => path,
         };
         if let Value::Object(inner) = value {

@@ -168,6 +168,7 @@ impl Instruction<'_, '_> {
             | Value::Single(_)
             | Value::Double(_)
             | Value::Half(_)
+            | Value::Brain(_)
             | Value::Target(_)
             | Value::Choice(..)
             | Value::Barrier(_)

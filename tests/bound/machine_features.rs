@@ -8,15 +8,17 @@ use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, PolicyKind};
 use warpbound::program::{KernelCode, MachineCode};
 
-const FEATURES: [Feature; 18] = [
+const FEATURES: [Feature; 20] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
+    Feature::InstructionCaches,
     Feature::BoundedQueues,
     Feature::Collector,
     Feature::ResultBuses,
     Feature::WriteBack,
     Feature::LoadStore,
+    Feature::LoadStoreStages,
     Feature::FirstLevel,
     Feature::ConstantCache,
     Feature::Partitions,
@@ -50,11 +52,13 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         }
         Feature::DualIssue => ("pipeline: Pipeline(issue: Issue(per_warp: 2))", WITHOUT_RUNS),
         Feature::FrontEnd => ("pipeline: Pipeline(front_end: FrontEnd())", STAGES),
+        Feature::InstructionCaches => ("pipeline: Pipeline(instruction_caches: InstructionCaches())", NONE),
         Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", WITHOUT_RUNS),
         Feature::Collector => ("pipeline: Pipeline(collector: Collector())", STAGES),
         Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", STAGES),
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", [&["iwb", "swb", "lwb"], &["rbb"]]),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", STAGES),
+        Feature::LoadStoreStages => ("pipeline: Pipeline(load_store: LoadStore(read_latency: 1))", NONE),
         Feature::FirstLevel => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1())", STAGES)
         }
@@ -120,7 +124,8 @@ fn every_switch_is_one_feature_with_its_bounds() {
             // result buses require a collector
             Feature::ResultBuses => [Feature::Collector, feature].into_iter().collect(),
             // only accesses through the load/store unit reach the memory
-            Feature::FirstLevel
+            Feature::LoadStoreStages
+            | Feature::FirstLevel
             | Feature::ConstantCache
             | Feature::Partitions
             | Feature::NarrowMemory
@@ -192,12 +197,14 @@ fn features_that_are_not_accounted_for_are_named() {
 
     let all = machine(
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
-         queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(), \
+         queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(read_latency: 1), \
          launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes, \
          memory: Memory(l1: L1(), constant: Cache(), lower: Fixed, fixed: Fixed(pipelined: false), \
          jitter: Geometric(3))",
     );
-    let others = FEATURES.into_iter().filter(|&feature| feature != Feature::Partitions);
+    // these exclude another one
+    let excluded = [Feature::Partitions, Feature::InstructionCaches];
+    let others = FEATURES.into_iter().filter(|feature| !excluded.contains(feature));
     assert_eq!(features(&all), others.collect());
     assert_eq!(
         reason(&all, "gub"),
@@ -209,6 +216,7 @@ fn features_that_are_not_accounted_for_are_named() {
          results wait for a bus (pipeline.result_buses); \
          results are written back later (pipeline.write_back); \
          memory accesses go through one load/store unit (pipeline.load_store); \
+         the load/store unit has further stages (pipeline.load_store.constant_latency, read_latency); \
          accesses go through a cache of the SM (memory.l1); \
          constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \
@@ -224,6 +232,7 @@ fn features_that_are_not_accounted_for_are_named() {
          operands must be collected (pipeline.collector); \
          results wait for a bus (pipeline.result_buses); \
          memory accesses go through one load/store unit (pipeline.load_store); \
+         the load/store unit has further stages (pipeline.load_store.constant_latency, read_latency); \
          accesses go through a cache of the SM (memory.l1); \
          constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \

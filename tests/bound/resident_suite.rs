@@ -107,6 +107,7 @@ fn on_the_jetson(machine: &str, compiler: &str) -> OnTheJetson {
 #[test]
 fn rbb_holds_on_every_launch_on_the_jetson() {
     let percent = |ratio: f64| (ratio * 1000.0).round() / 10.0;
+    let mut different = Vec::new();
     for (machine, of_ptx, of_machine_code) in [
         ("jetson-tx2", [13.3, 86.6], [13.1, 108.6]),
         ("jetson-tx2-microgpusim", [8.8, 52.4], [13.4, 111.4]),
@@ -115,11 +116,10 @@ fn rbb_holds_on_every_launch_on_the_jetson() {
         for (compiler, runs, over) in [("ptx", 178, of_ptx), ("sm_61.cubin", 174, of_machine_code)] {
             let found = on_the_jetson(machine, compiler);
             assert_eq!(found.holds, runs, "{machine}, {compiler}: {found:?}");
-            assert_eq!(
-                [percent(found.sum / runs as f64), percent(found.largest)],
-                over,
-                "{machine}, {compiler}"
-            );
+            let found_over = [percent(found.sum / runs as f64), percent(found.largest)];
+            if found_over != over {
+                different.push(format!("{machine}, {compiler}: {found_over:?}, not {over:?}"));
+            }
             // the compiler places a barrier of fft_radix4 under a guard that all warps skip once
             assert_eq!(found.without.len(), if compiler == "ptx" { 0 } else { 2 }, "{found:?}");
             assert!(
@@ -129,6 +129,7 @@ fn rbb_holds_on_every_launch_on_the_jetson() {
             );
         }
     }
+    assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
 fn machine(base: &str, more: &str) -> Machine {

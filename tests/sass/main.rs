@@ -6,6 +6,7 @@ mod shipped;
 mod containers;
 mod control_codes;
 mod disassembly;
+mod divisions;
 mod files;
 mod hazards;
 mod instructions;

@@ -118,6 +118,11 @@ impl Delays {
         self.delays[self.index(file, hazard, pair)?]
     }
 
+    /// Returns the name of a kind, or `?` if there is none with this number.
+    pub fn kind(&self, number: u8) -> &str {
+        self.kinds.get(usize::from(number)).map_or("?", String::as_str)
+    }
+
     fn index(&self, file: File, hazard: Hazard, (earlier, later): (u8, u8)) -> Option<usize> {
         let (count, earlier, later) = (self.kinds.len(), usize::from(earlier), usize::from(later));
         let table = file as usize * 3 + hazard as usize;

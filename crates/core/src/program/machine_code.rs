@@ -70,7 +70,13 @@ impl KernelCode {
 impl MachineCode {
     /// Returns the offset and the control codes of an instruction.
     pub fn of(&self, instr: &Instr) -> Option<&Coded> {
-        self.instructions.get(instr.line.checked_sub(self.first_line)? as usize)
+        self.instructions.get(self.number(instr)? as usize)
+    }
+
+    /// Returns the position in the code of the instruction to which an operation belongs, or `None`
+    /// if its line lies before the code.
+    pub fn number(&self, instr: &Instr) -> Option<u32> {
+        instr.line.checked_sub(self.first_line)
     }
 }
 

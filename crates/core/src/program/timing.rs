@@ -124,9 +124,10 @@ impl TimingTable {
             numbers,
             sub_cores: machine.sub_cores(),
             constants: machine.caches_constants(),
-            places: program.machine_code.as_ref().map(|code| {
-                program.instrs.iter().map(|instr| instr.line.saturating_sub(code.first_line)).collect()
-            }),
+            places: program
+                .machine_code
+                .as_ref()
+                .map(|code| program.instrs.iter().map(|instr| code.number(instr).unwrap_or(0)).collect()),
         })
     }
 

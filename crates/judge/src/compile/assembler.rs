@@ -35,8 +35,8 @@ impl Assembler {
         scratch: &Path,
     ) -> Result<Self, Diagnostic> {
         let found = match program {
-            Some(path) if path.components().count() > 1 => path.is_file().then(|| path.to_owned()),
-            Some(name) => places.tool(&name.to_string_lossy()),
+            // a name alone may also be that of a tool in a toolkit
+            Some(name) => places.named(name).or_else(|| places.tool(&name.to_string_lossy())),
             None => places.tool(NAME),
         };
         let shown = program.map_or_else(|| NAME.to_owned(), |path| format!("--ptxas {}", path.display()));
@@ -68,7 +68,7 @@ impl Assembler {
             let message = format!("{NAME} refuses it for {}: {}", self.arch, first.trim());
             return Err(Diagnostic::general(ptx.name(), message));
         }
-        let code = read::bytes(&to, read::PTX_BYTES)?.to_vec();
+        let code = read::bytes(&to, read::PTX_BYTES)?;
         // what cannot be removed goes with the folder
         let _ = (std::fs::remove_file(&from), std::fs::remove_file(&to));
         Ok(code)

@@ -31,6 +31,14 @@ impl Places {
         self.path.iter().filter_map(move |folder| program(folder, name))
     }
 
+    /// Returns the program that the caller names by its path, or by its name as a program in `PATH`.
+    pub(super) fn named(&self, name: &Path) -> Option<PathBuf> {
+        match name.components().count() {
+            1 => self.programs(&name.to_string_lossy()).next(),
+            _ => name.is_file().then(|| name.to_owned()),
+        }
+    }
+
     /// Returns a tool of the CUDA toolkit: the first one in `PATH`, or else in a toolkit.
     pub(super) fn tool(&self, name: &str) -> Option<PathBuf> {
         let in_toolkit = || self.toolkits.iter().find_map(|folder| program(&folder.join("bin"), name));
@@ -91,12 +99,8 @@ pub fn find(kind: Kind, places: &Places, monitor: &ProgressMonitor) -> Result<Co
 pub fn named(name: &Path, places: &Places, monitor: &ProgressMonitor) -> Result<Compiler, Diagnostic> {
     let place = format!("--compiler {}", name.display());
     let problem = |message: String| Diagnostic::general(place.clone(), message);
-    let path = match name.components().count() {
-        1 => places.programs(&name.to_string_lossy()).next(),
-        _ => name.is_file().then(|| name.to_owned()),
-    };
     let hint = "auto, clang, nvcc, nvrtc, or the name or path of clang, of nvcc, or of a Python interpreter with NVRTC";
-    let path = path.ok_or_else(|| problem("there is no such program".to_owned()).hint(hint))?;
+    let path = places.named(name).ok_or_else(|| problem("there is no such program".to_owned()).hint(hint))?;
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let kind = match file.as_str() {
         file if file.contains("clang") => Kind::Clang,

@@ -39,12 +39,12 @@ const LATENCIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/l
 /// The encodings of instructions, one for each generation. Their architectures stand here, too, so that
 /// only the table that is needed is read.
 static GENERATIONS: [Generation; 6] = [
-    Generation::new(&[50, 52, 53, 60, 61, 62], "isa/pascal.ron", PASCAL),
-    Generation::new(&[75], "isa/turing.ron", TURING),
-    Generation::new(&[80], "isa/turing.ron", TURING),
-    Generation::new(&[86, 87, 89], "isa/turing.ron", TURING),
-    Generation::new(&[90], "isa/turing.ron", TURING),
-    Generation::new(&[120], "isa/turing.ron", TURING),
+    Generation::new(&[50, 52, 53, 60, 61, 62], ("isa/pascal.ron", PASCAL), false),
+    Generation::new(&[75], ("isa/turing.ron", TURING), true),
+    Generation::new(&[80], ("isa/turing.ron", TURING), true),
+    Generation::new(&[86, 87, 89], ("isa/turing.ron", TURING), true),
+    Generation::new(&[90], ("isa/turing.ron", TURING), true),
+    Generation::new(&[120], ("isa/turing.ron", TURING), true),
 ];
 
 /// The encoding of a generation, which is read when it is first needed.
@@ -52,20 +52,26 @@ struct Generation {
     targets: &'static [u32],
     file: &'static str,
     text: &'static str,
+    /// Whether the table of latencies has this generation.
+    has_latencies: bool,
     read: OnceLock<Result<Encoding, Diagnostics>>,
 }
 
 impl Generation {
-    const fn new(targets: &'static [u32], file: &'static str, text: &'static str) -> Self {
-        Self { targets, file, text, read: OnceLock::new() }
+    const fn new(
+        targets: &'static [u32],
+        (file, text): (&'static str, &'static str),
+        has_latencies: bool,
+    ) -> Self {
+        Self { targets, file, text, has_latencies, read: OnceLock::new() }
     }
 
     fn encoding(&'static self) -> Result<&'static Encoding, Diagnostics> {
         let read = || {
             let mut encoding = Encoding::parse_for(&SourceText::new(self.file, self.text), self.targets[0])?;
-            let latencies = SourceText::new("isa/latencies.ron", LATENCIES);
-            let latencies = Latencies::parse_for(&latencies, self.targets[0])?;
-            encoding.latencies = latencies;
+            if self.has_latencies {
+                encoding.latencies = latencies(self.targets[0])?;
+            }
             Ok(encoding)
         };
         self.read.get_or_init(read).as_ref().map_err(Clone::clone)
@@ -174,6 +180,11 @@ pub fn ptx_isa() -> IsaTable {
     IsaTable::new(PTX_RULES.iter().copied())
 }
 
+/// Returns the latencies of an architecture, if the table has them.
+fn latencies(target: u32) -> Result<Option<Latencies>, Diagnostics> {
+    Latencies::parse_for(&SourceText::new("isa/latencies.ron", LATENCIES), target)
+}
+
 /// Returns the architectures whose machine code can be read, such as 61 for sm_61.
 pub fn targets() -> Vec<u32> {
     GENERATIONS.iter().flat_map(|generation| generation.targets).copied().collect()
@@ -233,6 +244,8 @@ mod tests {
     fn generations_are_those_of_the_tables() {
         for generation in &GENERATIONS {
             assert_eq!(generation.encoding().unwrap().targets, generation.targets);
+            let known = latencies(generation.targets[0]).unwrap().is_some();
+            assert_eq!(known, generation.has_latencies, "{:?}", generation.targets);
         }
         let stated = |text: &str| text.lines().filter(|line| line.contains("targets: [")).count();
         assert_eq!(stated(PASCAL) + stated(TURING), GENERATIONS.len());

@@ -9,6 +9,7 @@
 //! [instruction caches](super::instruction_caches), these alone determine when instructions are
 //! available.
 
+use super::code_lines::{CodeLines, line_of};
 use super::instruction_caches::InstructionCaches;
 use super::per::PerSlot;
 use warpbound_core::base::WarpMask;
@@ -43,7 +44,7 @@ pub(super) struct FrontEnd {
     /// The slot that has been fetched, but not yet decoded.
     fetched: Option<u8>,
     last: usize,
-    cache: Option<Lines>,
+    cache: Option<CodeLines<()>>,
     /// The instruction caches that take the place of fetch and decode, if there are any.
     caches: Option<Box<InstructionCaches>>,
     slots: usize,
@@ -76,7 +77,9 @@ impl FrontEnd {
             fetched: None,
             // as in GPGPU-Sim (shader.cc, create_front_pipeline), so slot 1 is fetched first
             last: 0,
-            cache: settings.and_then(|settings| settings.icache).map(Lines::new),
+            cache: settings
+                .and_then(|settings| settings.icache)
+                .map(|icache| CodeLines::new(icache.sets, icache.ways)),
             caches: caches.map(Box::new),
             slots,
             end,
@@ -285,7 +288,7 @@ impl FrontEnd {
             self.last = slot;
             busy = true;
             self.fetches += 1;
-            let hit = self.cache.as_mut().is_none_or(|cache| cache.touch(self.buffers[slot].pc));
+            let hit = self.hits(self.buffers[slot].pc);
             if hit {
                 self.fetched = Some(slot as u8);
             } else {
@@ -296,6 +299,22 @@ impl FrontEnd {
             }
         }
         busy || self.fetched.is_some()
+    }
+
+    /// Accesses the line of an instruction in the cache, and returns whether it is a hit. The line is
+    /// present afterwards.
+    fn hits(&mut self, pc: u32) -> bool {
+        let icache = self.settings.and_then(|settings| settings.icache);
+        let (Some(cache), Some(InstructionCache { line, instruction, .. })) = (&mut self.cache, icache)
+        else {
+            return true;
+        };
+        let number = line_of(pc, instruction, line);
+        let found = cache.touch(number).is_some();
+        if !found {
+            cache.insert(number, ());
+        }
+        found
     }
 
     /// Returns the counters; `live` are the warps that have instructions left.
@@ -318,37 +337,6 @@ impl FrontEnd {
             return caches.next_supply();
         }
         self.arrivals.iter().map(|&(at, _)| at).min().unwrap_or(u64::MAX)
-    }
-}
-
-/// The tags of an instruction cache.
-#[derive(Clone, Debug)]
-struct Lines {
-    settings: InstructionCache,
-    /// The tags per set, most recently used first.
-    sets: Vec<Vec<u32>>,
-}
-
-impl Lines {
-    fn new(settings: InstructionCache) -> Self {
-        Self { settings, sets: vec![Vec::new(); settings.sets as usize] }
-    }
-
-    /// Accesses the line of an instruction, and returns whether it is a hit. The line is present
-    /// afterwards.
-    fn touch(&mut self, pc: u32) -> bool {
-        let line =
-            (u64::from(pc) * u64::from(self.settings.instruction) / u64::from(self.settings.line)) as u32;
-        let set = &mut self.sets[(line % self.settings.sets) as usize];
-        let found = set.iter().position(|&tag| tag == line);
-        match found {
-            Some(place) => set[..=place].rotate_right(1),
-            None => {
-                set.truncate(self.settings.ways as usize - 1);
-                set.insert(0, line);
-            }
-        }
-        found.is_some()
     }
 }
 
@@ -415,13 +403,5 @@ mod tests {
         assert!(front.end_when_passed(2));
         assert_eq!((front.cycle(3, live), front.take_passed()), ((warps(&[]), true), warps(&[2])));
         assert_eq!(front.cycle(4, live), (warps(&[]), false));
-    }
-
-    #[test]
-    fn the_least_recently_used_line_leaves() {
-        let settings = InstructionCache { line: 16, sets: 1, ways: 2, miss_latency: 9, instruction: 8 };
-        let mut lines = Lines::new(settings);
-        let hits: Vec<bool> = [0, 1, 2, 0, 4, 2, 0].iter().map(|&pc| lines.touch(pc)).collect();
-        assert_eq!(hits, [false, true, false, true, false, false, false]);
     }
 }

@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::code_lines::{CodeLines, line_of};
 use super::per::PerSlot;
 use warpbound_core::base::WarpMask;
 use warpbound_core::machine::SubCores;
@@ -18,50 +19,10 @@ use warpbound_trace::trace::FetchSample;
 /// A line in a cache.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    number: u32,
     /// The cycle in which it arrives or has arrived.
     at: u64,
     /// Whether it was prefetched and has not been used.
     ahead: bool,
-}
-
-/// A set-associative cache of code with LRU replacement.
-#[derive(Clone, Debug)]
-struct Lines {
-    ways: usize,
-    /// The lines per set, most recently used first.
-    sets: Vec<Vec<Line>>,
-}
-
-impl Lines {
-    fn new(size: CodeCache) -> Self {
-        Self { ways: size.ways as usize, sets: vec![Vec::new(); size.sets as usize] }
-    }
-
-    fn set(&mut self, number: u32) -> &mut Vec<Line> {
-        let sets = self.sets.len() as u32;
-        &mut self.sets[(number % sets) as usize]
-    }
-
-    fn has(&mut self, number: u32) -> bool {
-        self.set(number).iter().any(|line| line.number == number)
-    }
-
-    /// Returns a line, which becomes the most recently used one of its set.
-    fn touch(&mut self, number: u32) -> Option<&mut Line> {
-        let set = self.set(number);
-        let place = set.iter().position(|line| line.number == number)?;
-        set[..=place].rotate_right(1);
-        set.first_mut()
-    }
-
-    /// Inserts a line that is not there in place of the least recently used one.
-    fn insert(&mut self, line: Line) {
-        let ways = self.ways;
-        let set = self.set(line.number);
-        set.truncate(ways - 1);
-        set.insert(0, line);
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -70,8 +31,8 @@ pub(super) struct InstructionCaches {
     sub_core_of: PerSlot<u8>,
     /// For each slot, the place in the code of the instruction that its warp issued last.
     last: PerSlot<Option<u32>>,
-    l0: Vec<Lines>,
-    l1: Lines,
+    l0: Vec<CodeLines<Line>>,
+    l1: CodeLines<Line>,
     /// The first cycles in which the L1 and the memory behind it can serve another request.
     l1_free: u64,
     lower_free: u64,
@@ -88,15 +49,16 @@ impl InstructionCaches {
     pub fn new(settings: Settings, sub_cores: SubCores, instructions: u32) -> Self {
         let bytes = u64::from(instructions) * u64::from(settings.instruction);
         let lines = bytes.div_ceil(settings.line.into()) as u32;
-        let mut l1 = Lines::new(settings.l1);
+        let empty = |size: CodeCache| CodeLines::new(size.sets, size.ways);
+        let mut l1 = empty(settings.l1);
         if settings.warm {
-            (0..lines).for_each(|number| l1.insert(Line { number, at: 0, ahead: false }));
+            (0..lines).for_each(|number| l1.insert(number, Line { at: 0, ahead: false }));
         }
         Self {
             settings,
             sub_core_of: PerSlot::new(|slot| sub_cores.of_slot(slot) as u8),
             last: PerSlot::new(|_| None),
-            l0: vec![Lines::new(settings.l0); sub_cores.count()],
+            l0: vec![empty(settings.l0); sub_cores.count()],
             l1,
             l1_free: 0,
             lower_free: 0,
@@ -161,7 +123,7 @@ impl InstructionCaches {
     }
 
     fn line_of(&self, place: u32) -> u32 {
-        (u64::from(place) * u64::from(self.settings.instruction) / u64::from(self.settings.line)) as u32
+        line_of(place, self.settings.instruction, self.settings.line)
     }
 
     /// Looks a line up in the L0 of a sub-core, and returns the cycle in which it is there.
@@ -194,12 +156,12 @@ impl InstructionCaches {
                 let sent = served.max(self.lower_free);
                 self.lower_free = sent + lower_interval;
                 let at = sent + lower_latency;
-                self.l1.insert(Line { number, at, ahead: false });
+                self.l1.insert(number, Line { at, ahead: false });
                 at
             }
         };
         let at = in_l1 + l1_latency;
-        self.l0[sub_core].insert(Line { number, at, ahead });
+        self.l0[sub_core].insert(number, Line { at, ahead });
         at
     }
 }

@@ -47,6 +47,7 @@ mod blocks;
 pub mod by_cycle;
 mod carried;
 mod code;
+mod code_lines;
 mod collector;
 mod completions;
 mod cores;

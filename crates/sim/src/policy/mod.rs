@@ -9,9 +9,8 @@
 
 mod called;
 mod error;
+mod greedy;
 mod gsrr;
-mod gto;
-mod gty;
 mod lrr;
 mod oldest;
 mod random;
@@ -23,9 +22,8 @@ mod two_level;
 
 pub use called::{CalledPolicy, MakePolicy, define_policy};
 pub use error::{PolicyError, PolicyFault};
+pub use greedy::{Greedy, Gto, Gty};
 pub use gsrr::Gsrr;
-pub use gto::Gto;
-pub use gty::Gty;
 pub use lrr::Lrr;
 pub use oldest::Oldest;
 pub use random::Random;

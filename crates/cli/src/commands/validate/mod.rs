@@ -2,8 +2,6 @@
 
 mod table;
 
-use std::sync::Arc;
-
 use super::bundle;
 use super::plot::PlotFile;
 use super::prepared::Prepared;
@@ -22,7 +20,7 @@ use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::{JudgedApplication, JudgedLaunch, Run};
 use warpbound_judge::compile::Assembler;
-use warpbound_judge::load::Assemble;
+use warpbound_judge::load::{Assemble, LaunchOptions};
 use warpbound_report::output::Output;
 use warpbound_report::validate::{Compared, LeftOut, Measured, ValidateResult};
 use warpbound_trace::trace::StallReason;
@@ -50,11 +48,11 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
     }
     let table = MeasuredTable::read(&args.measured, &args.metric)?;
     let scratch = args.machine_code.is_some().then(|| Scratch::new(&session.parts)).transpose()?;
-    let assembler = match (&args.machine_code, &scratch) {
+    let assemble = match (&args.machine_code, &scratch) {
         (Some(arch), Some(scratch)) => {
             let places = super::compile::places();
             let found = Assembler::find(args.ptxas.as_deref(), arch.clone(), &places, scratch.path())?;
-            Some(Arc::new(found))
+            Some(Assemble::by(move |ptx| found.assemble(ptx, &ProgressMonitor::new())))
         }
         _ => None,
     };
@@ -69,7 +67,7 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
     let mut machines: Vec<(Machine, String)> = Vec::new();
     let mut left: Vec<Vec<LeftOut>> = Vec::new();
     let work = |index: usize, monitor: &ProgressMonitor, _: crate::batch::Blocks| {
-        one(&wanted[index], (args, assembler.as_ref()), &lists, monitor)
+        one(&wanted[index], (args, assemble.as_ref()), &lists, monitor)
     };
     each_kernel(&mut batch, threads, session, work, |batch, index, done| {
         let kernel = || batch.name(index).to_owned();
@@ -201,22 +199,23 @@ fn of_table(name: &str, rows: &[&Row], metric: &str) -> Result<Wanted, String> {
 /// Simulates a kernel on every machine under every policy. Returns these, and the comparisons.
 fn one(
     of: &Wanted,
-    (args, assembler): (&Validate, Option<&Arc<Assembler>>),
+    (args, assemble): (&Validate, Option<&Assemble>),
     lists: &Lists,
     monitor: &ProgressMonitor,
 ) -> Result<(Vec<(Machine, String)>, Done), String> {
     let seed = args.common.seed;
     let mut options = PtxLaunch::default().options(seed);
-    let mut loaded =
-        loader().load(&of.kernel, &options, monitor).map_err(|problems| problems.first_message())?;
+    let load = |options: &LaunchOptions| {
+        loader().load(&of.kernel, options, monitor).map_err(|problems| problems.first_message())
+    };
+    let mut loaded = load(&options)?;
     let digest = bundle::digest_of(&loaded).map_err(|problems| problems.first_message())?;
     if digest != of.code {
         return Err("the code or the data are not those that were measured".to_owned());
     }
-    if let Some(assembler) = assembler {
-        let assembler = Arc::clone(assembler);
-        options.assemble = Some(Assemble::by(move |ptx| assembler.assemble(ptx, &ProgressMonitor::new())));
-        loaded = loader().load(&of.kernel, &options, monitor).map_err(|problems| problems.first_message())?;
+    if assemble.is_some() {
+        options.assemble = assemble.cloned();
+        loaded = load(&options)?;
     }
     let prepared =
         Prepared::new(loaded, &args.common, lists, &[]).map_err(|problems| problems.first_message())?;

@@ -94,14 +94,14 @@ impl Findings {
     /// Returns the pairs of kinds of which the table of latencies has no delay: the file, the hazard,
     /// and the kinds of the earlier and the later access.
     pub fn unknown<'h>(&self, hazards: &'h Hazards) -> Vec<(File, Hazard, &'h str, &'h str)> {
-        let name = |kind: u8| hazards.delays.kinds.get(usize::from(kind)).map_or("?", String::as_str);
+        let name = |kind: u8| hazards.delays.kind(kind);
         let named = |&(file, hazard, a, b): &(File, Hazard, u8, u8)| (file, hazard, name(a), name(b));
         self.unknown.iter().map(named).collect()
     }
 
     /// Returns the dependences for which a number of cycles is known, by file, hazard and kinds.
     pub fn by_kind<'h>(&self, hazards: &'h Hazards) -> Vec<OfKind<'h>> {
-        let name = |kind: u8| hazards.delays.kinds.get(usize::from(kind)).map_or("?", String::as_str);
+        let name = |kind: u8| hazards.delays.kind(kind);
         let mut all: BTreeMap<(File, Hazard, (u8, u8)), OfKind> = BTreeMap::new();
         for (&(_, _, register, hazard), known) in &self.found {
             let Some(required) = known.required else { continue };

@@ -28,7 +28,7 @@ pub(super) struct Flow {
 impl Flow {
     pub(super) fn of(program: &KernelCode, code: &MachineCode) -> Self {
         let count = code.instructions.len();
-        let number = |instr: &Instr| instr.line.checked_sub(code.first_line).map(|line| line as usize);
+        let number = |instr: &Instr| code.number(instr).map(|number| number as usize);
         let at = |pc: usize| program.instrs.get(pc).and_then(number);
         let mut edges = vec![Vec::new(); count];
         for (pc, instr) in program.instrs.iter().enumerate() {

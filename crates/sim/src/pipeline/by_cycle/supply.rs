@@ -52,9 +52,7 @@ pub(super) struct Supply {
 
 impl Supply {
     pub fn new(settings: Settings, sub_cores: SubCores, instructions: u32) -> Self {
-        let per_line = settings.line / settings.instruction;
         let bytes = u64::from(instructions) * u64::from(settings.instruction);
-        debug_assert!(per_line > 0);
         let lines = bytes.div_ceil(settings.line.into()) as u32;
         let mut l1 = vec![Vec::new(); settings.l1.sets as usize];
         let mut fetches = Vec::new();

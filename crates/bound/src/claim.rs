@@ -40,6 +40,7 @@ impl Claim {
             Feature::InstructionCaches
             | Feature::LoadStoreStages
             | Feature::ConstantCache
+            | Feature::SharedPlacement
             | Feature::RandomPlacement
             | Feature::NarrowMemory
             | Feature::UnlimitedJitter => &[],

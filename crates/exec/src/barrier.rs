@@ -25,6 +25,9 @@ pub(super) struct Arrival {
     pub(super) counted: bool,
     /// Whether the warp waits.
     pub(super) waits: bool,
+    /// Whether threads of the warp do not arrive, because they wait for those that do where the
+    /// threads converge.
+    pub(super) split: bool,
     /// The threads that take part in a reduction.
     pub(super) threads: LaneMask,
     /// The threads whose predicate holds.
@@ -182,7 +185,7 @@ mod tests {
     use super::*;
 
     fn arrival(id: usize, warps: usize, waits: bool) -> Arrival {
-        Arrival { id, warps, counted: warps != 0, waits, threads: LaneMask::ALL, holds: LaneMask::first(3) }
+        Arrival { id, warps, counted: warps != 0, waits, split: false, threads: LaneMask::ALL, holds: LaneMask::first(3) }
     }
 
     #[test]

@@ -299,6 +299,9 @@ impl<'a> Runner<'a> {
         }
         if let Some(detector) = &mut self.context.detector {
             detector.arrive(id, arrival.id);
+            if arrival.split {
+                detector.split_barrier(pc);
+            }
         }
         if let Err(expected) = self.barriers.arrive(id, arrival) {
             let count = |warps| match warps {

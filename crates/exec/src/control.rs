@@ -7,6 +7,7 @@ use super::fault::{self, Fault};
 use super::lanes::width_mask;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{Barrier, BarrierKind, Operand, Region};
 
 /// Executes `brx.idx`: lanes jump to the entries of a table, and those of the first entry run
@@ -103,7 +104,14 @@ pub(super) fn arrive(
     // not expected at the barrier
     let elsewhere = warp.stack.live() - enabled;
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
-    if elsewhere != left {
+    // machine code names where lanes converge. Lanes that wait there for the others let these pass:
+    // an H200 does not hang, and does not say how far the waiting lanes go on
+    let closes = |pc: Pc| matches!(context.program.instr(pc).sem, Sem::CloseRegion { region: Region::Barrier(_) });
+    let waiting = match code.converges {
+        true => warp.stack.awaiting(elsewhere - active, enabled, closes),
+        false => LaneMask::empty(),
+    };
+    if elsewhere != left | waiting {
         let missing = elsewhere - left;
         let reason =
             if missing.intersects(active) { "their guard is false" } else { "they are on another path" };
@@ -140,6 +148,7 @@ pub(super) fn arrive(
         warps,
         counted: barrier.threads.is_some(),
         waits,
+        split: !waiting.is_empty(),
         threads,
         holds,
     }))

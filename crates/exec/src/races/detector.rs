@@ -84,6 +84,8 @@ pub(crate) struct RaceDetector {
     unwritten: Vec<Extent>,
     /// The instruction of a store to this memory, if one occurred.
     pub(super) stray: Option<Pc>,
+    /// The first barrier at which only some threads of a warp arrived, if one did.
+    pub(super) split: Option<Pc>,
     pub(super) block: u32,
     /// The current section, and the one in which the block began.
     pub(super) section: u64,
@@ -133,6 +135,7 @@ impl RaceDetector {
             regions,
             unwritten,
             stray: None,
+            split: None,
             block: 0,
             section: 0,
             block_section: 0,
@@ -179,6 +182,11 @@ impl RaceDetector {
         self.section += 1;
         self.closer = false;
         self.log.clear();
+    }
+
+    /// Records that only some threads of a warp arrive at a barrier.
+    pub(crate) fn split_barrier(&mut self, pc: Pc) {
+        self.split = self.split.or(Some(pc));
     }
 
     /// Records that a warp arrives at a barrier.

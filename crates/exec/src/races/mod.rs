@@ -84,6 +84,9 @@ pub struct TimeDependences {
     /// The line of an instruction that writes a buffer to which the pointers in its registers do
     /// not lead, so that reads of that buffer were not checked.
     pub stray: Option<u32>,
+    /// The line of a barrier at which only some threads of a warp arrived, while others waited for
+    /// them where the threads converge. The hardware may let these go on.
+    pub split_barrier: Option<u32>,
 }
 
 /// A value that differs from run to run, and determines a path or an address.
@@ -199,7 +202,7 @@ impl Extent {
 impl TimeDependences {
     /// Returns whether nothing depends on the timing, as far as accesses were checked.
     pub fn is_empty(&self) -> bool {
-        self.races.is_empty() && self.value.is_none() && !self.incomplete && self.stray.is_none()
+        self.races.is_empty() && self.value.is_none() && !self.incomplete && self.stray.is_none() && self.split_barrier.is_none()
     }
 }
 
@@ -237,6 +240,7 @@ impl RaceDetector {
             }),
             incomplete: self.incomplete || self.varying.as_ref().is_some_and(|varying| varying.incomplete),
             stray: self.stray.map(|pc| program.instr(pc).line),
+            split_barrier: self.split.map(|pc| program.instr(pc).line),
         }
     }
 }

@@ -125,16 +125,32 @@ impl SimtStack {
     /// instruction for which `ends` holds.
     pub(super) fn leaving(&self, lanes: LaneMask, ends: impl Fn(Pc) -> bool) -> LaneMask {
         let in_kernel = self.frames.first().map_or(self.entries.len(), |frame| frame.base);
-        let (mut left, mut leaving) = (lanes, LaneMask::empty());
+        self.at(lanes, |index, entry| index < in_kernel && ends(entry.npc))
+    }
+
+    /// Returns the lanes in this set that wait for `others` at the end of a region, or are at an
+    /// instruction for which `closes` holds and will wait there.
+    pub(super) fn awaiting(
+        &self,
+        lanes: LaneMask,
+        others: LaneMask,
+        closes: impl Fn(Pc) -> bool,
+    ) -> LaneMask {
+        self.at(lanes, |_, entry| entry.mask.intersects(others) || closes(entry.npc))
+    }
+
+    /// Returns the lanes in this set that are at an entry for which `holds` holds.
+    fn at(&self, lanes: LaneMask, holds: impl Fn(usize, &Entry) -> bool) -> LaneMask {
+        let (mut left, mut found) = (lanes, LaneMask::empty());
         for (index, entry) in self.entries.iter().enumerate().rev() {
             // a lane is at the highest entry that contains it
-            let waiting = entry.mask & left;
-            left.remove(waiting);
-            if index < in_kernel && ends(entry.npc) {
-                leaving |= waiting;
+            let here = entry.mask & left;
+            left.remove(here);
+            if holds(index, entry) {
+                found |= here;
             }
         }
-        leaving
+        found
     }
 
     /// Advances to the next instruction.

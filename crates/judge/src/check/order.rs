@@ -147,12 +147,19 @@ impl JudgedLaunch {
 }
 
 fn reasons(dependences: &TimeDependences, program: &KernelCode) -> Vec<String> {
-    let TimeDependences { races, unnamed, value, incomplete, stray } = dependences;
+    let TimeDependences { races, unnamed, value, incomplete, stray, split_barrier } = dependences;
     let mut reasons: Vec<String> = races.iter().map(|race| text(race, program)).collect();
     if *unnamed > 0 {
         reasons.push(format!("races of {unnamed} more pairs of accesses"));
     }
     reasons.extend(value.map(|value| decided(value, program)));
+    if let Some(line) = split_barrier {
+        reasons.push(format!(
+            "{}:{line} is a barrier at which only some threads of a warp arrive, and the hardware does not define \
+             when the others go on",
+            program.file
+        ));
+    }
     if let Some(line) = stray {
         reasons.push(format!(
             "{}:{line} stores to a buffer to which no pointer in its registers refers, and reads of it were not \

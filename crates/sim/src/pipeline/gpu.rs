@@ -473,17 +473,16 @@ impl<'a> Gpu<'a> {
     }
 
     /// Gives a block to every SM with room, in round robin order, and repeats this up to the
-    /// allowed number of blocks per SM and cycle. Returns whether there may be blocks and room
-    /// left.
+    /// allowed number of blocks per SM and cycle. It stops at the allowed number of blocks of all
+    /// SMs together. Returns whether there may be blocks and room left.
     fn place_blocks(&mut self, supply: &mut Supply<'_, '_>) -> Result<bool, SimError<Kept>> {
         if self.now < self.maker.pipeline.launch.first {
             return Ok(true);
         }
-        let limit = match self.maker.pipeline.launch.blocks_per_cycle {
-            0 => u32::MAX,
-            limit => limit,
-        };
-        for _ in 0..limit {
+        let limit = |number| if number == 0 { u32::MAX } else { number };
+        let launch = &self.maker.pipeline.launch;
+        let (rounds, mut left) = (limit(launch.blocks_per_cycle), limit(launch.total_blocks_per_cycle));
+        for _ in 0..rounds {
             let after = self.last_served + 1;
             self.order.next_round(after);
             let mut placed = false;
@@ -491,7 +490,13 @@ impl<'a> Gpu<'a> {
                 if supply.is_exhausted() {
                     return Ok(false);
                 }
-                placed |= self.place_block(self.order.at(n), supply)?;
+                if left == 0 {
+                    return Ok(true);
+                }
+                if self.place_block(self.order.at(n), supply)? {
+                    placed = true;
+                    left -= 1;
+                }
             }
             if !placed {
                 return Ok(false);

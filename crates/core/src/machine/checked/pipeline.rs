@@ -81,7 +81,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         write_back,
         result_buses,
         load_store,
-        launch: Launch { first, start, end, blocks_per_cycle: _, placement: _ },
+        launch: Launch { first, start, end, blocks_per_cycle: _, total_blocks_per_cycle: _, placement: _ },
         unscored: _,
     } = pipeline;
     check.range("issue.per_warp", *per_warp, 1..=2);

@@ -46,6 +46,8 @@ pub enum Feature {
     UnlimitedJitter,
     /// Launching takes time.
     LaunchCosts,
+    /// All SMs together receive a limited number of blocks per cycle.
+    SharedPlacement,
     /// Blocks are placed in random order.
     RandomPlacement,
     /// No instruction waits for the results of some op classes.
@@ -57,7 +59,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
@@ -74,6 +76,7 @@ impl Feature {
         Self::NarrowMemory,
         Self::UnlimitedJitter,
         Self::LaunchCosts,
+        Self::SharedPlacement,
         Self::RandomPlacement,
         Self::UnscoredResults,
         Self::SeveralSms,
@@ -119,6 +122,9 @@ impl fmt::Display for Feature {
             Self::NarrowMemory => "memory does not accept every request at once (memory.fixed)",
             Self::UnlimitedJitter => "the latency of memory has no largest value (memory.jitter)",
             Self::LaunchCosts => "launching takes time (pipeline.launch)",
+            Self::SharedPlacement => {
+                "all SMs together receive a limited number of blocks per cycle (pipeline.launch.total_blocks_per_cycle)"
+            }
             Self::RandomPlacement => "blocks are placed at random (pipeline.launch.placement)",
             Self::UnscoredResults => "some results are not waited for (pipeline.unscored)",
             Self::SeveralSms => "several SMs share the blocks (sms)",
@@ -239,7 +245,11 @@ fn pipeline_features(
             load_store.is_some_and(|unit| unit.constant_latency > 0 || unit.read_latency > 0),
             Feature::LoadStoreStages,
         ),
-        (Launch { placement: Placement::default(), ..*launch } != Launch::default(), Feature::LaunchCosts),
+        (
+            Launch { placement: Placement::default(), total_blocks_per_cycle: 0, ..*launch } != Launch::default(),
+            Feature::LaunchCosts,
+        ),
+        (launch.total_blocks_per_cycle > 0, Feature::SharedPlacement),
         // with one SM there is no choice
         (launch.placement != Placement::default() && sms > 1, Feature::RandomPlacement),
         (!unscored.is_empty(), Feature::UnscoredResults),

@@ -285,6 +285,9 @@ pub struct Launch {
     pub end: u64,
     /// The number of blocks that are placed on an SM per cycle; 0 means any number.
     pub blocks_per_cycle: u32,
+    /// The number of blocks that are placed on all SMs together per cycle; 0 means any number.
+    #[serde(skip_serializing_if = "is_default")]
+    pub total_blocks_per_cycle: u32,
     /// The choice of the SM that receives the next block.
     #[serde(skip_serializing_if = "is_default")]
     pub placement: Placement,
@@ -330,9 +333,10 @@ impl PipelineSpec {
                 "stops_at_end": stops_at_end,
             })
         });
-        let Launch { first, start, end, blocks_per_cycle, placement } = launch;
+        let Launch { first, start, end, blocks_per_cycle, total_blocks_per_cycle, placement } = launch;
         let launch = serde_json::json!({
-            "first": first, "start": start, "end": end, "blocks_per_cycle": blocks_per_cycle, "placement": placement,
+            "first": first, "start": start, "end": end, "blocks_per_cycle": blocks_per_cycle,
+            "total_blocks_per_cycle": total_blocks_per_cycle, "placement": placement,
         });
         serde_json::json!({
             "issue": issue, "front_end": front_end, "instruction_caches": instruction_caches, "queue": queue, "collector": collector, "collect": collect,

@@ -144,22 +144,28 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Places blocks, one on each SM with room in each round. Returns whether rounds follow in the
-    /// next cycle.
+    /// Places blocks, one on each SM with room in each round, until the numbers of a cycle are
+    /// reached. Returns whether rounds follow in the next cycle.
     fn place_blocks(&mut self, deciders: &mut Deciders) -> bool {
         let launch = self.given.settings.launch;
         if self.now < launch.first {
             return true;
         }
-        for _ in 0..if launch.blocks_per_cycle == 0 { u32::MAX } else { launch.blocks_per_cycle } {
+        let limit = |number: u32| if number == 0 { u32::MAX } else { number };
+        let mut left = limit(launch.total_blocks_per_cycle);
+        for _ in 0..limit(launch.blocks_per_cycle) {
             let mut placed = false;
             for index in self.order.next_round(self.last_served) {
+                if left == 0 {
+                    return true;
+                }
                 let sm = &mut self.sms[index];
                 if let Some(cta_slot) = sm.blocks.free_cta_slot()
                     && let Some(block) = self.waiting.next()
                 {
                     sm.place(cta_slot, block, self.layout, deciders);
                     (self.last_served, placed) = (index, true);
+                    left -= 1;
                     self.placed += 1;
                 }
             }

@@ -62,6 +62,7 @@ const OF_PIPELINE: &[Values] = &[
     ("launch.start", &["0", "1", "7"]),
     ("launch.end", &["0", "5"]),
     ("launch.blocks_per_cycle", &["0", "1", "2"]),
+    ("launch.total_blocks_per_cycle", &["0", "0", "0", "1", "3"]),
 ];
 
 const OF_MEMORY: &[Values] = &[

@@ -185,7 +185,15 @@ mod tests {
     use super::*;
 
     fn arrival(id: usize, warps: usize, waits: bool) -> Arrival {
-        Arrival { id, warps, counted: warps != 0, waits, split: false, threads: LaneMask::ALL, holds: LaneMask::first(3) }
+        Arrival {
+            id,
+            warps,
+            counted: warps != 0,
+            waits,
+            split: false,
+            threads: LaneMask::ALL,
+            holds: LaneMask::first(3),
+        }
     }
 
     #[test]

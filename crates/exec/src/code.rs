@@ -244,9 +244,10 @@ impl Code {
             taken: vec![0],
             ends: Vec::new(),
             leaves: leaves(program),
-            converges: program.instrs.iter().any(|instr| {
-                matches!(instr.sem, Sem::CloseRegion { region: Region::Barrier(_) })
-            }),
+            converges: program
+                .instrs
+                .iter()
+                .any(|instr| matches!(instr.sem, Sem::CloseRegion { region: Region::Barrier(_) })),
             accesses: Vec::new(),
             conditions: Vec::new(),
         };

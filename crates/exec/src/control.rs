@@ -106,7 +106,8 @@ pub(super) fn arrive(
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
     // machine code names where lanes converge. Lanes that wait there for the others let these pass:
     // an H200 does not hang, and does not say how far the waiting lanes go on
-    let closes = |pc: Pc| matches!(context.program.instr(pc).sem, Sem::CloseRegion { region: Region::Barrier(_) });
+    let closes =
+        |pc: Pc| matches!(context.program.instr(pc).sem, Sem::CloseRegion { region: Region::Barrier(_) });
     let waiting = match code.converges {
         true => warp.stack.awaiting(elsewhere - active, enabled, closes),
         false => LaneMask::empty(),

@@ -202,7 +202,11 @@ impl Extent {
 impl TimeDependences {
     /// Returns whether nothing depends on the timing, as far as accesses were checked.
     pub fn is_empty(&self) -> bool {
-        self.races.is_empty() && self.value.is_none() && !self.incomplete && self.stray.is_none() && self.split_barrier.is_none()
+        self.races.is_empty()
+            && self.value.is_none()
+            && !self.incomplete
+            && self.stray.is_none()
+            && self.split_barrier.is_none()
     }
 }
 

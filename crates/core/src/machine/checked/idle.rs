@@ -109,7 +109,8 @@ fn idle_in_pipeline(
         write_back: _,
         result_buses: _,
         load_store: _,
-        launch: Launch { first: _, start: _, end: _, blocks_per_cycle: _, total_blocks_per_cycle: _, placement },
+        launch:
+            Launch { first: _, start: _, end: _, blocks_per_cycle: _, total_blocks_per_cycle: _, placement },
         unscored: _,
     } = pipeline;
     idle(

@@ -117,6 +117,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         atomics_wait_for_addresses: _,
         constant_latency,
         read_latency,
+        parameters_ready: _,
     }) = load_store
     {
         check.range("load_store.constant_latency", *constant_latency, 0..=1 << 12);

@@ -246,7 +246,8 @@ fn pipeline_features(
             Feature::LoadStoreStages,
         ),
         (
-            Launch { placement: Placement::default(), total_blocks_per_cycle: 0, ..*launch } != Launch::default(),
+            Launch { placement: Placement::default(), total_blocks_per_cycle: 0, ..*launch }
+                != Launch::default(),
             Feature::LaunchCosts,
         ),
         (launch.total_blocks_per_cycle > 0, Feature::SharedPlacement),

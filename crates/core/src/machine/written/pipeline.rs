@@ -255,6 +255,10 @@ pub struct LoadStore {
     /// sources count as read, for which the barriers of control codes wait.
     #[serde(skip_serializing_if = "is_default")]
     pub read_latency: u32,
+    /// Whether kernel parameters are available from the start of a launch, even if constants go
+    /// through a cache (`memory.constant`).
+    #[serde(skip_serializing_if = "is_default")]
+    pub parameters_ready: bool,
 }
 
 impl Default for LoadStore {
@@ -267,6 +271,7 @@ impl Default for LoadStore {
             atomics_wait_for_addresses: true,
             constant_latency: 0,
             read_latency: 0,
+            parameters_ready: false,
         }
     }
 }

@@ -228,6 +228,10 @@ impl LoadStore {
             }
             Space::Shared => {}
             Space::Global | Space::Local => self.send(now, memory),
+            Space::Param if access == Access::Load && self.settings.parameters_ready => {
+                self.unanswered.insert(id, 0);
+                self.leave_constants(id, now);
+            }
             Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
                 self.look_up_constant(now);
             }

@@ -75,6 +75,10 @@ impl LoadStore {
                 }
             }
             Space::Global | Space::Local => return self.send(now, sm_access, port),
+            Space::Param if access == Access::Load && self.settings.parameters_ready => {
+                self.unanswered[flight as usize] = 0;
+                self.leave_constants(flight, now);
+            }
             Space::Const | Space::Param if access == Access::Load && self.constants.is_some() => {
                 return self.look_up_constant(now, sm_access);
             }

@@ -54,6 +54,7 @@ const OF_PIPELINE: &[Values] = &[
     ("load_store.shared_latency", &["1", "5", "24", "200"]),
     ("load_store.constant_latency", &["0", "1", "27"]),
     ("load_store.read_latency", &["0", "9"]),
+    ("load_store.parameters_ready", &["false", "true"]),
     ("load_store.replies", &["1", "2", "8"]),
     ("load_store.transaction", &["32", "64", "128"]),
     ("load_store.atomics_block", &["true", "false"]),

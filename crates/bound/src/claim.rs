@@ -39,7 +39,9 @@ impl Claim {
             Feature::FirstLevel | Feature::Partitions => &[Self::Plb],
             Feature::InstructionCaches
             | Feature::LoadStoreStages
+            | Feature::SlowBanks
             | Feature::ConstantCache
+            | Feature::L2Halves
             | Feature::SharedPlacement
             | Feature::RandomPlacement
             | Feature::NarrowMemory

@@ -83,11 +83,8 @@ impl Found {
     /// if it is the first one, or if nothing is left from launch to launch.
     pub fn after(footprint: Footprint, machine: &Machine, left: Option<MemoryLeft>) -> Self {
         let Footprint { buffers, copied, shared_bytes } = footprint;
-        let copied = match (machine.memory().start.copies(), &left) {
-            (false, _) => Vec::new(),
-            (true, None) => buffers,
-            (true, Some(_)) => copied,
-        };
+        let mut copied = if left.is_none() { buffers } else { copied };
+        copied.retain(|&(_, bytes)| machine.memory().keeps_copies_of(bytes));
         Self { left: left.unwrap_or_default(), copied, shared_bytes }
     }
 

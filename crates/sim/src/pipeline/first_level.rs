@@ -1,8 +1,8 @@
 //! The data cache of an SM, with its banks.
 //!
-//! A transaction enters the bank of its first sector, at most one per cycle and bank, and reaches
-//! the tags after the latency of the cache. A transaction that the tags refuse stays at the end of
-//! its bank.
+//! A transaction enters the bank of its first sector, whose entrance it occupies for a number of
+//! cycles, and reaches the tags after the latency of the cache. A transaction that the tags refuse
+//! stays at the end of its bank.
 
 use std::collections::VecDeque;
 
@@ -25,9 +25,10 @@ pub(super) struct FirstLevel {
     latency: u64,
     /// For each bank, the transactions, each with the cycle in which it reaches the tags.
     banks: Vec<VecDeque<(u64, Request)>>,
-    /// The banks that accepted a transaction in the cycle `taken_at`, as a mask.
-    taken: u64,
-    taken_at: u64,
+    /// The number of cycles for which a transaction occupies the entrance of its bank.
+    interval: u64,
+    /// For each bank, the first cycle in which its entrance is free.
+    free_at: Vec<u64>,
     /// No transaction in the banks reaches the tags before this cycle.
     due_at: u64,
     pub cache: Cache,
@@ -41,8 +42,8 @@ impl FirstLevel {
         Self {
             latency: settings.latency.max(1),
             banks: vec![VecDeque::new(); settings.banks as usize],
-            taken: 0,
-            taken_at: 0,
+            interval: settings.interval,
+            free_at: vec![0; settings.banks as usize],
             due_at: u64::MAX,
             cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
@@ -74,14 +75,11 @@ impl FirstLevel {
     #[inline]
     pub fn take(&mut self, request: Request, now: u64) -> bool {
         let number = self.bank(&request);
-        if self.taken_at != now {
-            (self.taken_at, self.taken) = (now, 0);
-        }
         let bank = &mut self.banks[number];
-        if self.taken >> number & 1 == 1 || bank.len() >= self.latency as usize {
+        if now < self.free_at[number] || bank.len() >= self.latency as usize {
             return false;
         }
-        self.taken |= 1 << number;
+        self.free_at[number] = now + self.interval;
         bank.push_back((now + self.latency, request));
         self.due_at = self.due_at.min(now + self.latency);
         true
@@ -125,15 +123,20 @@ impl FirstLevel {
         if access == Access::Hit { LookedUp::Hit(request.token) } else { LookedUp::Taken }
     }
 
-    /// Returns the next cycle after this one in which a transaction reaches the tags.
+    /// Returns the next cycle after this one in which a transaction reaches the tags, or a bank can
+    /// accept one that it could not accept now.
     #[inline]
     pub fn next_due(&self, now: u64) -> u64 {
+        // with an interval of one cycle, every bank is free in the next cycle
+        let free = match self.interval {
+            1 => u64::MAX,
+            _ => self.free_at.iter().copied().filter(|&at| at > now).min().unwrap_or(u64::MAX),
+        };
         if self.due_at > now {
-            return self.due_at;
+            return self.due_at.min(free);
         }
-        let next =
-            self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at).filter(|&at| at > now);
-        next.min().unwrap_or(u64::MAX)
+        let due = self.banks.iter().filter_map(|bank| bank.front()).map(|&(at, _)| at);
+        due.filter(|&at| at > now).min().unwrap_or(u64::MAX).min(free)
     }
 
     /// Returns the next cycle in which something can happen without a reply.

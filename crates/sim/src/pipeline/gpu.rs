@@ -73,9 +73,8 @@ fn lower_level(machine: &Machine, footprint: &Footprint, left: Option<OnGpu>) ->
             (lower?, &footprint.copied)
         }
     };
-    if memory.start.copies() {
-        copied.iter().for_each(|&(address, bytes)| lower.preload(address, bytes));
-    }
+    let kept = copied.iter().filter(|&&(_, bytes)| memory.keeps_copies_of(bytes));
+    kept.for_each(|&(address, bytes)| lower.preload(address, bytes));
     Some(lower)
 }
 

@@ -128,7 +128,7 @@ fn idle_in_pipeline(
 }
 
 fn idle_in_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) {
-    let MemorySpec { l1, constant, lower, fixed, partitions, jitter, start, seed } = memory;
+    let MemorySpec { l1, constant, lower, fixed, partitions, jitter, start, copied_limit, seed } = memory;
     let other = format!("memory.lower is {lower:?}");
     idle(*lower != LowerLevel::Fixed && *fixed != Fixed::default(), "memory.fixed", &other);
     let partitioned = *lower == LowerLevel::Partitions;
@@ -144,6 +144,11 @@ fn idle_in_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) 
     // without an L2, the rows of DRAM, the clocks and the arbiters still keep their state
     let starts = if partitioned { start.copies() } else { *start != Start::Cold };
     idle(starts && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
+    idle(
+        *copied_limit > 0 && !start.copies(),
+        "memory.copied_limit",
+        "no copied data is in the L2 (memory.start)",
+    );
     let drawn = |cache: &CacheSettings| cache.replacement.is_random();
     let caches = l1.iter().map(|l1| &l1.cache).chain(constant).chain(l2);
     let random = caches.into_iter().any(drawn) || !perfect && *jitter != Jitter::Off;

@@ -25,7 +25,8 @@ impl MemorySystem {
 }
 
 fn settings(memory: &MemorySpec, check: &mut Check) {
-    let MemorySpec { l1, constant, lower: _, fixed, partitions, jitter, start: _, seed: _ } = memory;
+    let MemorySpec { l1, constant, lower: _, fixed, partitions, jitter, start: _, copied_limit: _, seed: _ } =
+        memory;
     if let Some(l1) = l1 {
         check_l1(l1, &mut check.part("l1"));
     }
@@ -100,10 +101,11 @@ fn check_cache(cache: &CacheSettings, check: &mut Check) {
 }
 
 fn check_l1(l1: &L1, check: &mut Check) {
-    let L1 { cache, latency, banks, split } = l1;
+    let L1 { cache, latency, banks, interval, split } = l1;
     check_cache(cache, &mut check.part("cache"));
     check.range("latency", *latency, 0..=1 << 16);
     check.range("banks", *banks, 1..=64);
+    check.range("interval", *interval, 1..=1 << 12);
     let check = &mut check.part("split");
     match split {
         Split::Off => {}
@@ -134,6 +136,7 @@ fn check_partitions(partitions: &Partitions, check: &mut Check) {
         crossbar_queue,
         ejection_queue,
         latency,
+        far_latency,
         queue,
         l2,
         dram,
@@ -156,6 +159,7 @@ fn check_partitions(partitions: &Partitions, check: &mut Check) {
     ratio(*clock, check);
     check.range("crossbar_queue", *crossbar_queue, 1..=1 << 16);
     check.range("ejection_queue", *ejection_queue, 1..=1 << 16);
+    check.range("far_latency", *far_latency, 0..=1 << 16);
     check.range("latency", *latency, 0..=MAX_TIME);
     check.range("queue", *queue, 1..=1 << 16);
     if let Some(l2) = l2 {

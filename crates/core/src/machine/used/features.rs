@@ -36,10 +36,14 @@ pub enum Feature {
     LoadStoreStages,
     /// Accesses to global and local memory go through a cache of the SM.
     FirstLevel,
+    /// A transaction occupies its bank of that cache for several cycles.
+    SlowBanks,
     /// Constants go through a cache of the SM.
     ConstantCache,
     /// Accesses go through a crossbar to slices and DRAM.
     Partitions,
+    /// The L2 consists of two halves.
+    L2Halves,
     /// The memory of fixed latency does not accept every request at once.
     NarrowMemory,
     /// The latency of memory has no largest value.
@@ -59,7 +63,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 23] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
@@ -71,8 +75,10 @@ impl Feature {
         Self::LoadStore,
         Self::LoadStoreStages,
         Self::FirstLevel,
+        Self::SlowBanks,
         Self::ConstantCache,
         Self::Partitions,
+        Self::L2Halves,
         Self::NarrowMemory,
         Self::UnlimitedJitter,
         Self::LaunchCosts,
@@ -117,8 +123,10 @@ impl fmt::Display for Feature {
                 "the load/store unit has further stages (pipeline.load_store.constant_latency, read_latency)"
             }
             Self::FirstLevel => "accesses go through a cache of the SM (memory.l1)",
+            Self::SlowBanks => "transactions occupy banks of the L1 for several cycles (memory.l1.interval)",
             Self::ConstantCache => "constants go through a cache (memory.constant)",
             Self::Partitions => "memory consists of partitions (memory.lower)",
+            Self::L2Halves => "the L2 consists of two halves (memory.partitions.far_latency)",
             Self::NarrowMemory => "memory does not accept every request at once (memory.fixed)",
             Self::UnlimitedJitter => "the latency of memory has no largest value (memory.jitter)",
             Self::LaunchCosts => "launching takes time (pipeline.launch)",
@@ -186,7 +194,8 @@ impl Features {
             pipeline,
         } = parts;
         // only accesses through the load/store unit reach the memory
-        let MemorySpec { l1, constant, lower, fixed, partitions: _, jitter, start: _, seed: _ } = &**memory;
+        let MemorySpec { l1, constant, lower, fixed, partitions, jitter, start: _, copied_limit: _, seed: _ } =
+            &**memory;
         let load_store = pipeline.as_ref().is_some_and(|pipeline| pipeline.load_store.is_some());
         let is_fixed = *lower == LowerLevel::Fixed;
         // an L1 sends misses, and the load/store unit sends atomics past it in the same cycle
@@ -197,8 +206,13 @@ impl Features {
         let unlimited = has_latency && matches!(jitter, Jitter::Geometric(_));
         let of_memory = [
             (l1.is_some(), Feature::FirstLevel),
+            (l1.as_ref().is_some_and(|l1| l1.interval > 1), Feature::SlowBanks),
             (constant.is_some(), Feature::ConstantCache),
             (*lower == LowerLevel::Partitions, Feature::Partitions),
+            (
+                *lower == LowerLevel::Partitions && partitions.l2.is_some() && partitions.far_latency > 0,
+                Feature::L2Halves,
+            ),
             (narrow, Feature::NarrowMemory),
             (unlimited, Feature::UnlimitedJitter),
         ];

@@ -21,6 +21,7 @@ mod channel;
 mod clock;
 mod crossbar;
 mod dram;
+mod far_half;
 mod fixed;
 mod halves;
 mod jitter;

@@ -11,6 +11,7 @@ use super::cache::Cache;
 use super::carried::CarriedPartition;
 use super::channel::Channel;
 use super::clock::Clock;
+use super::far_half::FarHalf;
 use super::jitter::Draws;
 use super::slice::Slice;
 use crate::result::LowerStats;
@@ -56,7 +57,8 @@ impl Partition {
             let seed = seed ^ u64::from(number * settings.slices + of);
             let cache = settings.l2.as_ref().map(|l2| Cache::new(l2, seed));
             let port = settings.l2.as_ref().map_or(1, |l2| l2.port);
-            Slice::new(settings.queue, settings.latency, cache, port)
+            let far_half = FarHalf::new(settings, number).map(Box::new);
+            Slice::new(settings.queue, settings.latency, far_half, cache, port)
         };
         Self {
             mapping: Mapping::new(settings),

@@ -7,12 +7,14 @@
 use std::collections::VecDeque;
 
 use super::cache::{Access, Cache};
+use super::far_half::FarHalf;
 use super::{Request, RequestKind};
 
 #[derive(Clone, Debug)]
 pub(super) struct Slice {
     limit: usize,
     latency: u64,
+    far_half: Option<Box<FarHalf>>,
     /// The requests that wait, with the tick at which they continue.
     delay: VecDeque<(u64, Request)>,
     /// The number of requests in `delay` whose latency has passed, and that wait for the L2.
@@ -35,10 +37,17 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    pub fn new(limit: u32, latency: u64, cache: Option<Cache>, port: u32) -> Self {
+    pub fn new(
+        limit: u32,
+        latency: u64,
+        far_half: Option<Box<FarHalf>>,
+        cache: Option<Cache>,
+        port: u32,
+    ) -> Self {
         Self {
             limit: limit as usize,
             latency,
+            far_half,
             delay: VecDeque::new(),
             input: 0,
             to_dram: VecDeque::new(),
@@ -89,8 +98,15 @@ impl Slice {
     /// Adds a request, and returns the tick at which it continues.
     #[inline]
     pub fn push(&mut self, request: Request, tick: u64) -> u64 {
-        let at = tick + self.latency;
-        self.delay.push_back((at, request));
+        let mut at = tick + self.latency;
+        match &mut self.far_half {
+            None => self.delay.push_back((at, request)),
+            Some(far_half) => {
+                at = far_half.continues_at(at, &request);
+                let behind = self.delay.partition_point(|&(other, _)| other <= at);
+                self.delay.insert(behind, (at, request));
+            }
+        }
         self.next = self.next.min(at);
         at
     }

@@ -132,16 +132,23 @@ pub struct L1 {
     /// The number of cycles from a transaction to its look-up.
     pub latency: u64,
     /// The number of banks. Sectors are interleaved over the banks, and each bank accepts one
-    /// transaction per cycle.
+    /// transaction at a time.
     pub banks: u32,
+    /// The number of cycles for which a transaction occupies its bank.
+    #[serde(skip_serializing_if = "is_one")]
+    pub interval: u64,
     /// The part of the on-chip memory that the L1 receives.
     pub split: Split,
 }
 
 impl Default for L1 {
     fn default() -> Self {
-        Self { cache: CacheSettings::default(), latency: 30, banks: 1, split: Split::Off }
+        Self { cache: CacheSettings::default(), latency: 30, banks: 1, interval: 1, split: Split::Off }
     }
+}
+
+fn is_one(value: &u64) -> bool {
+    *value == 1
 }
 
 /// The division of an SM's on-chip memory between L1 and shared memory, which determines the number

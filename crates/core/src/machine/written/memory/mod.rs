@@ -39,8 +39,23 @@ pub struct MemorySpec {
     pub jitter: Jitter,
     /// The state of the memory at the start of a launch.
     pub start: Start,
+    /// The largest buffer in bytes that is in the L2 after it has been copied to the device; 0
+    /// means that every buffer is. Larger buffers are in DRAM.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub copied_limit: u64,
     /// The seed of jitter and random replacement.
     pub seed: u64,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+impl MemorySpec {
+    /// Returns whether a buffer of this size is in the L2 after it has been copied to the device.
+    pub fn keeps_copies_of(&self, bytes: u64) -> bool {
+        self.start.copies() && (self.copied_limit == 0 || bytes <= self.copied_limit)
+    }
 }
 
 /// The kind of memory behind the SMs.
@@ -136,6 +151,11 @@ pub struct Partitions {
     pub ejection_queue: u32,
     /// The number of ticks that a request spends at the entrance of a slice.
     pub latency: u64,
+    /// The number of further ticks that the first load of a line by an SM of the other half of the
+    /// L2 spends there; 0 means that the L2 is one. SMs and channels with even numbers form one
+    /// half. The copies that the other half keeps for later loads are not kept between launches.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub far_latency: u64,
     /// The capacity in requests of each of a slice's four queues: to the L2, to DRAM, from DRAM,
     /// and to the crossbar.
     pub queue: u32,
@@ -158,6 +178,7 @@ impl Default for Partitions {
             crossbar_queue: 512,
             ejection_queue: 32,
             latency: 0,
+            far_latency: 0,
             queue: 64,
             l2: None,
             dram: Dram::default(),

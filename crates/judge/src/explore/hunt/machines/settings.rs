@@ -77,6 +77,7 @@ const OF_MEMORY: &[Values] = &[
     ("l1", &["none"]),
     ("l1.latency", &["0", "1", "4", "39"]),
     ("l1.banks", &["1", "2", "3", "4"]),
+    ("l1.interval", &["1", "1", "2", "3"]),
     (
         "l1.split",
         &["Off", "Off", "Percent(total: 2048, l1: 25)", "Fit(total: 4096, shared: [0, 1024, 3000])"],
@@ -88,6 +89,7 @@ const OF_MEMORY: &[Values] = &[
 pub const OF_PARTITIONS: &[Values] = &[
     ("channels", &["1", "2", "3", "6", "8"]),
     ("slices", &["1", "2", "3", "4"]),
+    ("far_latency", &["0", "0", "0", "9", "60"]),
     ("channel_bit", &["5", "7", "8", "10"]),
     ("slice_bit", &["5", "7", "9"]),
     ("spread", &["Linear", "Xor", "Polynomial"]),

@@ -13,8 +13,10 @@ pub(in super::super) struct FirstLevel {
     latency: u64,
     /// The requests in each bank, with the cycle in which each reaches the tags.
     banks: Vec<VecDeque<(u64, Request)>>,
-    /// The banks that accepted a request in this cycle.
-    taken: Vec<usize>,
+    /// The number of cycles for which a request occupies its bank, and for each bank the cycles for
+    /// which it is still occupied.
+    interval: u64,
+    occupied: Vec<u64>,
     pub cache: Cache,
 }
 
@@ -25,13 +27,14 @@ impl FirstLevel {
         Self {
             latency: settings.latency.max(1),
             banks: vec![VecDeque::new(); settings.banks as usize],
-            taken: Vec::new(),
+            interval: settings.interval,
+            occupied: vec![0; settings.banks as usize],
             cache: Cache::new(&settings.with_shared(shared_bytes), seed),
         }
     }
 
     pub fn begin_cycle(&mut self) {
-        self.taken.clear();
+        self.occupied.iter_mut().for_each(|cycles| *cycles = cycles.saturating_sub(1));
     }
 
     /// Returns the largest number of requests that can enter in a cycle.
@@ -42,10 +45,10 @@ impl FirstLevel {
     /// Puts a request into its bank, and returns whether the bank could accept it.
     pub fn take(&mut self, request: &Request, now: u64) -> bool {
         let bank = (request.sectors[0] % self.banks.len() as u64) as usize;
-        if self.taken.contains(&bank) || self.banks[bank].len() as u64 >= self.latency {
+        if self.occupied[bank] > 0 || self.banks[bank].len() as u64 >= self.latency {
             return false;
         }
-        self.taken.push(bank);
+        self.occupied[bank] = self.interval;
         self.banks[bank].push_back((now + self.latency, request.clone()));
         true
     }
@@ -75,7 +78,9 @@ impl FirstLevel {
 
     /// Adds the banks and the cache to the key of a state.
     pub fn key(&self, now: u64, key: &mut Key) {
-        for bank in &self.banks {
+        for (bank, occupied) in self.banks.iter().zip(&self.occupied) {
+            // what is left of it at the start of the next cycle
+            key.put(occupied.saturating_sub(1));
             key.list(bank, |key, (at, request)| {
                 key.until(*at, now);
                 request.key(key);

@@ -147,8 +147,8 @@ impl Carried {
             Some(left) => (left, &footprint.copied),
             None => ((machine.sms() - 1, Memory::of(machine)), &footprint.buffers),
         };
-        if machine.memory().start.copies() {
-            for &(address, bytes) in copied {
+        for &(address, bytes) in copied {
+            if machine.memory().keeps_copies_of(bytes) {
                 memory.iter_mut().for_each(|memory| memory.copy(address, bytes));
             }
         }

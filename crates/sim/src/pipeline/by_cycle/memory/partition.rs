@@ -38,7 +38,7 @@ pub(super) struct Partition {
 impl Partition {
     /// Creates the partition with this number.
     pub fn new(settings: &Partitions, number: u32, seed: u64, draws: Draws) -> Self {
-        let slice = |of: u32| Slice::new(settings, seed ^ u64::from(number * settings.slices + of));
+        let slice = |of: u32| Slice::new(settings, number, seed ^ u64::from(number * settings.slices + of));
         let count = settings.slices as usize;
         let places = (settings.dram.queue + settings.dram.returns) as usize;
         let clock = Clock::new(settings.dram.clock);

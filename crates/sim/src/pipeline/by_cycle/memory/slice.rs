@@ -12,6 +12,12 @@ use warpbound_core::machine::memory::Partitions;
 pub(super) struct Slice {
     limit: usize,
     latency: u64,
+    /// The latency of the first load of a line by the SMs of the other half, and the half of this
+    /// slice; and the lines of which the other half has a copy, the oldest first, each with the
+    /// tick in which the copy arrives.
+    far: (u64, usize),
+    copies: VecDeque<(u64, u64)>,
+    lines: usize,
     /// The requests at the entrance, with the tick in which each may go on.
     entrance: VecDeque<(u64, Request)>,
     input: VecDeque<Request>,
@@ -26,10 +32,14 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    pub fn new(settings: &Partitions, seed: u64) -> Self {
+    pub fn new(settings: &Partitions, channel: u32, seed: u64) -> Self {
+        let bytes = settings.l2.as_ref().map_or(0, |l2| l2.sets * l2.ways * l2.line);
         Self {
             limit: settings.queue as usize,
             latency: settings.latency,
+            far: (if bytes > 0 { settings.far_latency } else { 0 }, channel as usize % 2),
+            copies: VecDeque::new(),
+            lines: (bytes as usize / 128).max(1),
             entrance: VecDeque::new(),
             input: VecDeque::new(),
             to_dram: VecDeque::new(),
@@ -48,7 +58,26 @@ impl Slice {
     }
 
     pub fn push(&mut self, request: Request, tick: u64) {
-        self.entrance.push_back((tick + self.latency, request));
+        let at = self.after_the_halves(tick + self.latency, &request);
+        // those that are ready earlier or were here before go first
+        let place = self.entrance.iter().take_while(|(other, _)| *other <= at).count();
+        self.entrance.insert(place, (at, request));
+    }
+
+    fn after_the_halves(&mut self, at: u64, request: &Request) -> u64 {
+        let ((latency, half), line) = (self.far, request.sectors[0] / 4);
+        let loads = matches!(request.kind, Kind::Load | Kind::Constant);
+        if latency == 0 || !loads || request.sm % 2 == half {
+            return at;
+        }
+        if let Some((_, arrives)) = self.copies.iter().find(|(other, _)| *other == line) {
+            return at.max(*arrives);
+        }
+        self.copies.push_back((line, at + latency));
+        if self.copies.len() > self.lines {
+            self.copies.pop_front();
+        }
+        at + latency
     }
 
     /// Returns whether it accepts a request from DRAM.
@@ -137,6 +166,7 @@ impl Slice {
     /// Prepares for the next launch.
     pub fn rest(&mut self) {
         (self.data_port, self.fill_port) = (0, 0);
+        self.copies.clear();
         if let Some(cache) = &mut self.cache {
             cache.stats = Default::default();
         }
@@ -154,6 +184,10 @@ impl Slice {
         if let Some(cache) = &self.cache {
             cache.key(key);
         }
+        key.list(&self.copies, |key, &(line, arrives)| {
+            key.put(line);
+            key.until(arrives, tick);
+        });
         key.put(self.data_port);
         key.put(self.fill_port);
     }

@@ -40,6 +40,7 @@ impl Claim {
             Feature::InstructionCaches
             | Feature::LoadStoreStages
             | Feature::SlowBanks
+            | Feature::UncachedLoads
             | Feature::ConstantCache
             | Feature::L2Halves
             | Feature::SharedPlacement

@@ -607,7 +607,9 @@ impl Answers {
 /// Returns whether a program may read from shared memory.
 fn reads_shared(program: &KernelCode) -> bool {
     let from_shared = |memory: MemoryOp| match memory {
-        MemoryOp::Load(area) | MemoryOp::Atomic(area) => matches!(area, Area::Shared | Area::Generic),
+        MemoryOp::Load(area) | MemoryOp::LoadUncached(area) | MemoryOp::Atomic(area) => {
+            matches!(area, Area::Shared | Area::Generic)
+        }
         MemoryOp::Store(_) | MemoryOp::AsyncCopy | MemoryOp::Fence | MemoryOp::Unaddressed(_) => false,
     };
     program.instrs.iter().filter_map(|instr| instr.memory).any(from_shared)

@@ -1,7 +1,7 @@
 //! The information that machine code carries besides the semantics of its instructions.
 
 use super::hazards::Hazards;
-use super::{Instr, KernelCode};
+use super::{Instr, KernelCode, MemoryOp};
 use crate::machine::{Dependences, Feature, Features, Machine};
 
 /// The offsets and the control codes of the instructions of machine code. Line numbers refer to the
@@ -63,6 +63,9 @@ impl KernelCode {
     /// model.
     pub fn beyond_the_paper_model_on(&self, machine: &Machine) -> Features {
         let features = machine.beyond_the_paper_model();
+        let uncached = |instr: &Instr| matches!(instr.memory, Some(MemoryOp::LoadUncached(_)));
+        let bypasses = features.contains(Feature::FirstLevel) && self.instrs.iter().any(uncached);
+        let features = if bypasses { features.with(Feature::UncachedLoads) } else { features };
         if self.control_codes_on(machine).is_some() { features.with(Feature::ControlCodes) } else { features }
     }
 }

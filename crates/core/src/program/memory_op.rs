@@ -11,6 +11,8 @@ use crate::isa::Space;
 pub enum MemoryOp {
     /// Loads values into registers.
     Load(Area),
+    /// Loads values into registers, and bypasses the cache of the SM.
+    LoadUncached(Area),
     /// Stores values to memory.
     Store(Area),
     /// Reads and modifies memory.
@@ -50,6 +52,8 @@ pub enum Area {
 pub enum Access {
     /// Loads values into registers.
     Load,
+    /// Loads values into registers, and bypasses the cache of the SM.
+    LoadUncached,
     /// Stores values to memory.
     Store,
     /// Reads and modifies memory.
@@ -65,6 +69,7 @@ impl MemoryOp {
     pub fn access(self) -> Option<Access> {
         match self {
             Self::Load(_) => Some(Access::Load),
+            Self::LoadUncached(_) => Some(Access::LoadUncached),
             Self::Store(_) => Some(Access::Store),
             Self::Atomic(_) => Some(Access::Atomic),
             Self::AsyncCopy => Some(Access::AsyncCopy),
@@ -76,10 +81,14 @@ impl MemoryOp {
     /// Returns whether the result may come from global memory.
     pub fn loads_global(self) -> bool {
         match self {
-            Self::Load(area) | Self::Atomic(area) | Self::Unaddressed(area) => match area {
-                Area::Global | Area::Generic => true,
-                Area::KernelParam | Area::FunctionParam | Area::Const | Area::Shared | Area::Local => false,
-            },
+            Self::Load(area) | Self::LoadUncached(area) | Self::Atomic(area) | Self::Unaddressed(area) => {
+                match area {
+                    Area::Global | Area::Generic => true,
+                    Area::KernelParam | Area::FunctionParam | Area::Const | Area::Shared | Area::Local => {
+                        false
+                    }
+                }
+            }
             Self::AsyncCopy => true,
             Self::Store(_) | Self::Fence => false,
         }
@@ -89,11 +98,13 @@ impl MemoryOp {
     /// constants and kernel parameters are in device memory, too.
     pub fn moves_lines(self, constants: bool) -> bool {
         match self {
-            Self::Load(area) | Self::Store(area) | Self::Atomic(area) => match area {
-                Area::Global | Area::Local | Area::Generic => true,
-                Area::Const | Area::KernelParam => constants,
-                Area::FunctionParam | Area::Shared => false,
-            },
+            Self::Load(area) | Self::LoadUncached(area) | Self::Store(area) | Self::Atomic(area) => {
+                match area {
+                    Area::Global | Area::Local | Area::Generic => true,
+                    Area::Const | Area::KernelParam => constants,
+                    Area::FunctionParam | Area::Shared => false,
+                }
+            }
             Self::AsyncCopy => true,
             Self::Fence | Self::Unaddressed(_) => false,
         }
@@ -102,9 +113,11 @@ impl MemoryOp {
     /// Returns the space that selects the op class; `None` for a fence.
     pub fn space(self) -> Option<Space> {
         match self {
-            Self::Load(area) | Self::Store(area) | Self::Atomic(area) | Self::Unaddressed(area) => {
-                Some(area.space())
-            }
+            Self::Load(area)
+            | Self::LoadUncached(area)
+            | Self::Store(area)
+            | Self::Atomic(area)
+            | Self::Unaddressed(area) => Some(area.space()),
             Self::AsyncCopy => Some(Space::Global),
             Self::Fence => None,
         }
@@ -115,6 +128,7 @@ impl MemoryOp {
     pub fn to(self, area: Area) -> Self {
         match self {
             Self::Load(_) => Self::Load(area),
+            Self::LoadUncached(_) => Self::LoadUncached(area),
             Self::Store(_) => Self::Store(area),
             Self::Atomic(_) => Self::Atomic(area),
             Self::Unaddressed(_) => Self::Unaddressed(area),

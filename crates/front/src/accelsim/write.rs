@@ -332,7 +332,7 @@ fn choose_opcode(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), S
             Sem::AsyncCopy { bytes, .. } => wide("LDGSTS.E", usize::from(*bytes), OpcodeEffect::Copy),
             _ => Err("this copy".to_owned()),
         },
-        Some(MemoryOp::Load(area)) => match area {
+        Some(MemoryOp::Load(area) | MemoryOp::LoadUncached(area)) => match area {
             Area::Global => wide("LDG.E", bytes, OpcodeEffect::Load(Space::Global)),
             Area::Shared => wide("LDS", bytes, OpcodeEffect::Load(Space::Shared)),
             Area::Local => wide("LDL", bytes, OpcodeEffect::Load(Space::Local)),

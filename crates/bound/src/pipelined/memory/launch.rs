@@ -394,7 +394,7 @@ impl LaunchMemory {
         let fetches = match access {
             Access::Store if l1.write_miss == WriteMiss::Allocate => false,
             Access::Store | Access::Atomic => return,
-            Access::Load | Access::AsyncCopy | Access::Fence => true,
+            Access::Load | Access::LoadUncached | Access::AsyncCopy | Access::Fence => true,
         };
         if fetches {
             add(&mut self.l1_loads, requests);

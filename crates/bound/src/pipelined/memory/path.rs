@@ -242,6 +242,7 @@ fn has_atomics(memory: MemoryOp) -> bool {
     match memory {
         MemoryOp::Atomic(area) => area != Area::Shared,
         MemoryOp::Load(_)
+        | MemoryOp::LoadUncached(_)
         | MemoryOp::Store(_)
         | MemoryOp::AsyncCopy
         | MemoryOp::Fence

@@ -38,6 +38,8 @@ pub enum Feature {
     FirstLevel,
     /// A transaction occupies its bank of that cache for several cycles.
     SlowBanks,
+    /// Some loads of the kernel bypass that cache.
+    UncachedLoads,
     /// Constants go through a cache of the SM.
     ConstantCache,
     /// Accesses go through a crossbar to slices and DRAM.
@@ -63,7 +65,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 24] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
@@ -76,6 +78,7 @@ impl Feature {
         Self::LoadStoreStages,
         Self::FirstLevel,
         Self::SlowBanks,
+        Self::UncachedLoads,
         Self::ConstantCache,
         Self::Partitions,
         Self::L2Halves,
@@ -124,6 +127,7 @@ impl fmt::Display for Feature {
             }
             Self::FirstLevel => "accesses go through a cache of the SM (memory.l1)",
             Self::SlowBanks => "transactions occupy banks of the L1 for several cycles (memory.l1.interval)",
+            Self::UncachedLoads => "loads of this kernel bypass the cache of the SM (LDG.STRONG.GPU)",
             Self::ConstantCache => "constants go through a cache (memory.constant)",
             Self::Partitions => "memory consists of partitions (memory.lower)",
             Self::L2Halves => "the L2 consists of two halves (memory.partitions.far_latency)",

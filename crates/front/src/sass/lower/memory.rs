@@ -24,7 +24,15 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let dsts = registers(cx, d, count)?;
             let addr = address(cx, d)?;
             cx.push(Sem::Load { space, ty, dsts, addr });
-            Ok(Role { memory: Some(MemoryOp::Load(area)), ..Role::PLAIN })
+            // ordered with other SMs, as `ld.cg` and `ld.relaxed.gpu` are, so that the L2 must answer
+            let order = d.modifier("order");
+            let strong = order.ends_with("STRONG.GPU") || order.ends_with("STRONG.SYS");
+            let memory = if strong && matches!(area, Area::Global | Area::Generic) {
+                MemoryOp::LoadUncached(area)
+            } else {
+                MemoryOp::Load(area)
+            };
+            Ok(Role { memory: Some(memory), ..Role::PLAIN })
         }
         Name::Store => {
             let (ty, count) = width(d)?;

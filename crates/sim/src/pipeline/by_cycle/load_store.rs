@@ -280,7 +280,8 @@ impl LoadStore {
             Access::Atomic => (Kind::Atomic, Waits::Instr(id)),
             _ => (Kind::Load, Waits::Instr(id)),
         };
-        let mut l1 = self.l1.as_mut().filter(|_| access != Access::Atomic);
+        let bypasses = matches!(access, Access::Atomic | Access::LoadUncached);
+        let mut l1 = self.l1.as_mut().filter(|_| !bypasses);
         for _ in 0..l1.as_ref().map_or(1, |l1| l1.width()) {
             let Some((sectors, words)) = serving.transactions.last().cloned() else { break };
             let request = Request { sectors, words, kind, waits, sm };

@@ -136,7 +136,8 @@ impl LoadStore {
             Access::Atomic => (RequestKind::Atomic, Token::Flight(flight.into())),
             _ => (RequestKind::Read, Token::Flight(flight.into())),
         };
-        let mut l1 = l1.as_mut().filter(|_| serving.access != Access::Atomic);
+        let cached = !matches!(serving.access, Access::Atomic | Access::LoadUncached);
+        let mut l1 = l1.as_mut().filter(|_| cached);
         let width = l1.as_ref().map_or(1, |l1| l1.width());
         let before = serving.left;
         for _ in 0..width {

@@ -6,9 +6,9 @@ use crate::shipped;
 
 use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, PolicyKind};
-use warpbound::program::{KernelCode, MachineCode};
+use warpbound::program::{Area, Flow, Instr, KernelCode, MachineCode, MemoryOp, RegList, Sem};
 
-const FEATURES: [Feature; 20] = [
+const FEATURES: [Feature; 23] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
@@ -20,11 +20,14 @@ const FEATURES: [Feature; 20] = [
     Feature::LoadStore,
     Feature::LoadStoreStages,
     Feature::FirstLevel,
+    Feature::SlowBanks,
     Feature::ConstantCache,
     Feature::Partitions,
+    Feature::L2Halves,
     Feature::NarrowMemory,
     Feature::UnlimitedJitter,
     Feature::LaunchCosts,
+    Feature::SharedPlacement,
     Feature::RandomPlacement,
     Feature::UnscoredResults,
     Feature::SeveralSms,
@@ -62,12 +65,21 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         Feature::FirstLevel => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1())", STAGES)
         }
+        Feature::SlowBanks => {
+            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1(interval: 2))", NONE)
+        }
+        Feature::UncachedLoads => unreachable!("a property of kernels"),
         Feature::ConstantCache => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache())", NONE)
         }
         Feature::Partitions => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions)", STAGES)
         }
+        Feature::L2Halves => (
+            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions, \
+             partitions: Partitions(l2: Cache(), far_latency: 5))",
+            NONE,
+        ),
         Feature::NarrowMemory => (
             "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, fixed: Fixed(pipelined: false))",
             NONE,
@@ -77,6 +89,7 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
             NONE,
         ),
         Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", LAUNCH),
+        Feature::SharedPlacement => ("pipeline: Pipeline(launch: Launch(total_blocks_per_cycle: 1))", NONE),
         Feature::RandomPlacement => {
             ("sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))", NONE)
         }
@@ -130,12 +143,43 @@ fn every_switch_is_one_feature_with_its_bounds() {
             | Feature::Partitions
             | Feature::NarrowMemory
             | Feature::UnlimitedJitter => [Feature::LoadStore, feature].into_iter().collect(),
+            Feature::SlowBanks => [Feature::LoadStore, Feature::FirstLevel, feature].into_iter().collect(),
+            Feature::L2Halves => [Feature::LoadStore, Feature::Partitions, feature].into_iter().collect(),
             // with one SM there is no choice of placement
             Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),
         };
         assert_eq!(features(&machine), expected, "{settings}");
         assert_eq!(applicable(&machine), bounds, "{settings}");
+    }
+}
+
+/// Loads that bypass the L1 are a feature of the kernel, on machines that have one.
+#[test]
+fn loads_that_bypass_the_cache_are_a_feature_of_kernels() {
+    let mut kernel = KernelCode::default();
+    let class = kernel.classes.intern("f");
+    kernel.instrs.push(Instr {
+        class,
+        class_by_space: None,
+        dsts: RegList::default(),
+        srcs: RegList::default(),
+        guard: None,
+        flow: Flow::Plain,
+        memory: Some(MemoryOp::LoadUncached(Area::Global)),
+        sem: Sem::None,
+        line: 0,
+        folded: false,
+    });
+    for (feature, bypasses) in [(Feature::FirstLevel, true), (Feature::Partitions, false)] {
+        let machine = machine(switch(feature).0);
+        let beyond = kernel.beyond_the_paper_model_on(&machine);
+        assert_eq!(beyond.contains(Feature::UncachedLoads), bypasses);
+        assert!(machine.beyond_the_paper_model().contains(feature));
+        let context = Context { beyond, ..premises::paper(&PolicyKind::Gto, 2, false) };
+        let bounded =
+            bound::all().iter().any(|bound| bound.name() == "plb" && bound.applicable(&context).is_ok());
+        assert_eq!(bounded, !bypasses);
     }
 }
 
@@ -198,12 +242,12 @@ fn features_that_are_not_accounted_for_are_named() {
     let all = machine(
         "sms: 2, sub_cores: 2, pipeline: Pipeline(issue: Issue(rotate: true, per_warp: 2), front_end: FrontEnd(), \
          queue: 1, collector: Collector(), result_buses: 1, write_back: 1, load_store: LoadStore(read_latency: 1), \
-         launch: Launch(start: 1, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes, \
-         memory: Memory(l1: L1(), constant: Cache(), lower: Fixed, fixed: Fixed(pipelined: false), \
+         launch: Launch(start: 1, total_blocks_per_cycle: 2, placement: Random(1)), unscored: [\"f\"]), dependences: ControlCodes, \
+         memory: Memory(l1: L1(interval: 2), constant: Cache(), lower: Fixed, fixed: Fixed(pipelined: false), \
          jitter: Geometric(3))",
     );
     // these exclude another one
-    let excluded = [Feature::Partitions, Feature::InstructionCaches];
+    let excluded = [Feature::Partitions, Feature::L2Halves, Feature::InstructionCaches];
     let others = FEATURES.into_iter().filter(|feature| !excluded.contains(feature));
     assert_eq!(features(&all), others.collect());
     assert_eq!(
@@ -218,10 +262,12 @@ fn features_that_are_not_accounted_for_are_named() {
          memory accesses go through one load/store unit (pipeline.load_store); \
          the load/store unit has further stages (pipeline.load_store.constant_latency, read_latency); \
          accesses go through a cache of the SM (memory.l1); \
+         transactions occupy banks of the L1 for several cycles (memory.l1.interval); \
          constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \
          the latency of memory has no largest value (memory.jitter); \
          launching takes time (pipeline.launch); \
+         all SMs together receive a limited number of blocks per cycle (pipeline.launch.total_blocks_per_cycle); \
          blocks are placed at random (pipeline.launch.placement); \
          some results are not waited for (pipeline.unscored); \
          several SMs share the blocks (sms)"
@@ -234,9 +280,11 @@ fn features_that_are_not_accounted_for_are_named() {
          memory accesses go through one load/store unit (pipeline.load_store); \
          the load/store unit has further stages (pipeline.load_store.constant_latency, read_latency); \
          accesses go through a cache of the SM (memory.l1); \
+         transactions occupy banks of the L1 for several cycles (memory.l1.interval); \
          constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \
          the latency of memory has no largest value (memory.jitter); \
+         all SMs together receive a limited number of blocks per cycle (pipeline.launch.total_blocks_per_cycle); \
          blocks are placed at random (pipeline.launch.placement)"
     );
     assert_eq!(applicable(&all), NONE);

@@ -9,6 +9,7 @@ mod disassembly;
 mod divisions;
 mod files;
 mod hazards;
+mod hopper;
 mod instructions;
 mod later;
 mod tables;

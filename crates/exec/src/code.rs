@@ -15,7 +15,7 @@ use warpbound_core::base::{Pc, RegId};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{MemoryUse, Step};
 use warpbound_core::program::sem::{
-    Carry, MbarrierOp, Operand, PredSrc, Region, Special, Xmad, exchange, lanewise, memory, no_effect,
+    Carry, MbarrierOp, Operand, PredSrc, Special, Xmad, exchange, lanewise, memory, no_effect,
 };
 use warpbound_core::program::{Guard, Instr, KernelCode, Sem};
 
@@ -227,8 +227,6 @@ pub(super) struct Code {
     pub(super) ends: Vec<u32>,
     /// For each pc, whether lanes that reach it outside of every call can only end.
     pub(super) leaves: Vec<bool>,
-    /// Whether instructions name the barriers of convergence at which lanes meet.
-    pub(super) converges: bool,
     /// The loads and stores.
     pub(super) accesses: Vec<Access>,
     /// The predicates of selections.
@@ -244,10 +242,6 @@ impl Code {
             taken: vec![0],
             ends: Vec::new(),
             leaves: leaves(program),
-            converges: program
-                .instrs
-                .iter()
-                .any(|instr| matches!(instr.sem, Sem::CloseRegion { region: Region::Barrier(_) })),
             accesses: Vec::new(),
             conditions: Vec::new(),
         };

@@ -104,13 +104,14 @@ pub(super) fn arrive(
     // not expected at the barrier
     let elsewhere = warp.stack.live() - enabled;
     let left = warp.stack.leaving(elsewhere - active, |pc| code.leaves.get(pc.index()) == Some(&true));
-    // machine code names where lanes converge. Lanes that wait there for the others let these pass:
-    // an H200 does not hang, and does not say how far the waiting lanes go on
-    let closes =
-        |pc: Pc| matches!(context.program.instr(pc).sem, Sem::CloseRegion { region: Region::Barrier(_) });
-    let waiting = match code.converges {
-        true => warp.stack.awaiting(elsewhere - active, enabled, closes),
-        false => LaneMask::empty(),
+    // lanes that wait where they converge with these let them pass, as on an H200, which does not
+    // say how far the waiting lanes go on; and lanes with a false guard pass with them
+    let waiting = if barrier.partly {
+        let closes =
+            |pc: Pc| matches!(context.program.instr(pc).sem, Sem::CloseRegion { region: Region::Barrier(_) });
+        (elsewhere & active) | warp.stack.awaiting(elsewhere - active, enabled, closes)
+    } else {
+        LaneMask::empty()
     };
     if elsewhere != left | waiting {
         let missing = elsewhere - left;

@@ -414,6 +414,9 @@ pub struct Barrier {
     pub threads: Option<Operand>,
     /// Whether all lanes of the warp must execute the barrier together.
     pub aligned: bool,
+    /// Whether some threads of a warp may execute it while the others wait where they converge, or
+    /// have a false guard, as machine code since Volta allows.
+    pub partly: bool,
 }
 
 /// A kind of barrier synchronisation.

@@ -70,6 +70,6 @@ fn block<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<
         None => None,
     };
     let flow = if kind == BarrierKind::Arrive { Flow::Arrive } else { Flow::Barrier };
-    let sem = Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned }));
+    let sem = Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned, partly: false }));
     Ok(Lowered::new(sem, op.root, TypeKind::None).flow(flow))
 }

@@ -116,7 +116,8 @@ fn reducing_barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         Some(operand) if !operand.hidden => Some(cx.source(d, "threads")?),
         _ => None,
     };
-    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true })));
+    let partly = cx.encoding.word_bytes == 16;
+    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true, partly })));
     Ok(Role::flow(Flow::Barrier))
 }
 
@@ -135,6 +136,7 @@ fn barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         Some(operand) if !operand.hidden => Some(cx.source(d, "threads")?),
         _ => None,
     };
-    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true })));
+    let partly = cx.encoding.word_bytes == 16;
+    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true, partly })));
     Ok(Role::flow(if kind == BarrierKind::Arrive { Flow::Arrive } else { Flow::Barrier }))
 }

@@ -56,3 +56,50 @@ impl FarHalf {
         tick + self.latency
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Token;
+    use super::*;
+    use warpbound_core::machine::memory::CacheSettings;
+
+    fn load(line: u64, sm: u16) -> Request {
+        Request { sm, ..Request::new(line, 1, RequestKind::Read, Token::None) }
+    }
+
+    fn halves(ways: u32) -> FarHalf {
+        let l2 = Some(CacheSettings { sets: 1, ways, line: 128, ..CacheSettings::default() });
+        FarHalf::new(&Partitions { l2, far_latency: 170, ..Partitions::default() }, 2).unwrap()
+    }
+
+    #[test]
+    fn later_loads_wait_for_the_copy_of_the_first() {
+        let mut halves = halves(8);
+        // the near half needs no copies
+        assert_eq!(halves.continues_at(10, &load(5, 4)), 10);
+        assert_eq!(halves.continues_at(10, &load(5, 3)), 180);
+        assert_eq!(halves.continues_at(50, &load(5, 1)), 180);
+        assert_eq!(halves.continues_at(200, &load(5, 1)), 200);
+        // stores and atomics go to the line itself
+        assert_eq!(halves.continues_at(10, &Request { kind: RequestKind::Write, ..load(6, 1) }), 10);
+        assert_eq!(halves.continues_at(20, &Request { kind: RequestKind::Atomic, ..load(6, 1) }), 20);
+        assert_eq!(halves.continues_at(30, &load(6, 1)), 200);
+    }
+
+    #[test]
+    fn copies_of_younger_lines_replace_the_oldest() {
+        let mut halves = halves(2);
+        for line in [1, 2, 3] {
+            assert_eq!(halves.continues_at(1000 * line, &load(line, 1)), 1000 * line + 170);
+        }
+        assert_eq!(halves.continues_at(5000, &load(3, 1)), 5000);
+        assert_eq!(halves.continues_at(6000, &load(1, 1)), 6170);
+    }
+
+    #[test]
+    fn an_l2_in_one_piece_has_no_halves() {
+        assert!(FarHalf::new(&Partitions::default(), 0).is_none());
+        let l2 = Some(CacheSettings::default());
+        assert!(FarHalf::new(&Partitions { l2, ..Partitions::default() }, 0).is_none());
+    }
+}

@@ -103,6 +103,7 @@ fn short(debug: &str) -> String {
         .replace("Reg(RegId(", "\u{1}")
         .replace("carry: Carry { read: None, write: None }, ", "")
         .replace(", saturate: false", "")
+        .replace(", partly: false", "")
         .replace(", Imm(0), Imm(0)]", "]");
     for (long, closing, prefix) in [("\u{1}", "))", "r"), ("RegId(", ")", "r"), ("Pc(", ")", "@")] {
         while let Some(start) = text.find(long) {

@@ -296,12 +296,14 @@ fn plus_pair(cx: &mut Cx, sum: RegId, (pair, minus): (Src, bool), out: Option<Re
     dst
 }
 
-/// Lowers the upper word of a product of words plus a pair of registers.
+/// Lowers the upper word of a product of words plus a pair of registers. The carry out is that of
+/// the whole sum.
 fn upper_product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let product = product_of_words(cx, d)?;
     let Some(c) = d.operand("c") else { return refuse("IMAD.HI without an addend", "") };
     let (pair, minus) = (cx.pair(c)?, c.neg);
-    let sum = plus_pair(cx, product, (pair, minus), None);
+    let out = cx.pred_dst(d, "p");
+    let sum = plus_pair(cx, product, (pair, minus), out);
     let dst = cx.dst(d, "d")?;
     cx.high(dst, sum);
     Ok(())

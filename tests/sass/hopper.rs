@@ -32,6 +32,17 @@ fn program(file: &str, kernel: &str) -> KernelCode {
     Module::read(file, &bytes, encoding).unwrap().program(kernel, encoding).unwrap()
 }
 
+/// Executes a launch, and returns what a function finds afterwards.
+fn after<T>(program: &KernelCode, text: &str, options: Options, find: impl FnOnce(&Executor) -> T) -> T {
+    let source = SourceText::new("launch.ron", text);
+    let spec = LaunchSpec::parse(&source).unwrap();
+    let launch = Launch::new(&spec, program, 0, &source, &|_, _| Ok(Vec::new())).unwrap();
+    let mut executor = Executor::new(program, &launch, options).unwrap();
+    let mut paths = BlockPaths::default();
+    while executor.next_block(&mut paths).unwrap() {}
+    find(&executor)
+}
+
 /// The barriers wait for no thread whose condition is false. The hardware does not define when
 /// those go on, so the paths count as one way of several.
 #[test]
@@ -40,22 +51,17 @@ fn some_threads_of_a_warp_pass_a_barrier() {
     let text = "Launch(module: \"m\", entry: \"split\", grid: (1, 1, 1), block: (16, 1, 1), args: [
         Buffer(name: \"out\", elem: U32, len: 16, init: Zero),
     ])";
-    let source = SourceText::new("split.ron", text);
-    let spec = LaunchSpec::parse(&source).unwrap();
-    let launch = Launch::new(&spec, &program, 0, &source, &|_, _| Ok(Vec::new())).unwrap();
     let options = Options { races: Some(BlockOrder::OneByOne), ..Options::default() };
-    let mut executor = Executor::new(&program, &launch, options).unwrap();
-    let mut paths = BlockPaths::default();
-    while executor.next_block(&mut paths).unwrap() {}
-    let found: Vec<u32> =
-        executor.buffer(0).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let (found, dependences) = after(&program, text, options, |executor| {
+        let words = executor.buffer(0).as_chunks().0.iter();
+        (words.map(|word| u32::from_le_bytes(*word)).collect::<Vec<u32>>(), executor.time_dependences())
+    });
     let mut expected: Vec<u32> = (0..16).map(|t| 100 * t).collect();
     for i in 0..3 {
         let added = expected[i];
         expected[i + 1..].iter_mut().for_each(|value| *value += added + 1);
     }
     assert_eq!(found, expected);
-    let dependences = executor.time_dependences();
     assert!(dependences.split_barrier.is_some() && !dependences.is_empty(), "{dependences:?}");
 }
 
@@ -95,17 +101,12 @@ fn quotients_of_64_bits_are_exact() {
         values(|pair| pair.0),
         values(|pair| pair.1)
     );
-    let source = SourceText::new("quotients.ron", &text);
-    let spec = LaunchSpec::parse(&source).unwrap();
-    let launch = Launch::new(&spec, &program, 0, &source, &|_, _| Ok(Vec::new())).unwrap();
-    let mut executor = Executor::new(&program, &launch, Options::default()).unwrap();
-    let mut paths = BlockPaths::default();
-    while executor.next_block(&mut paths).unwrap() {}
-    let words = |buffer: usize| -> Vec<i64> {
-        executor.buffer(buffer).as_chunks().0.iter().map(|word| i64::from_le_bytes(*word)).collect()
-    };
     // launch files hold numbers as floats, so the operands are those of the buffers
-    let [a, b, q, r] = [0, 1, 2, 3].map(words);
+    let [a, b, q, r] = after(&program, &text, Options::default(), |executor| {
+        [0, 1, 2, 3].map(|buffer| -> Vec<i64> {
+            executor.buffer(buffer).as_chunks().0.iter().map(|word| i64::from_le_bytes(*word)).collect()
+        })
+    });
     for index in 0..pairs.len() {
         let expected = (a[index].wrapping_div(b[index]), a[index].wrapping_rem(b[index]));
         assert_eq!((q[index], r[index]), expected, "{} / {}", a[index], b[index]);

@@ -25,8 +25,8 @@ pub(super) struct Arrival {
     pub(super) counted: bool,
     /// Whether the warp waits.
     pub(super) waits: bool,
-    /// Whether threads of the warp do not arrive, because they wait for those that do where the
-    /// threads converge.
+    /// Whether threads of the warp pass without arriving, because they wait where they converge with
+    /// those that do, or have a false guard.
     pub(super) split: bool,
     /// The threads that take part in a reduction.
     pub(super) threads: LaneMask,

@@ -114,7 +114,7 @@ pub(super) fn arrive(
         LaneMask::empty()
     };
     if elsewhere != left | waiting {
-        let missing = elsewhere - left;
+        let missing = elsewhere - left - waiting;
         let reason =
             if missing.intersects(active) { "their guard is false" } else { "they are on another path" };
         let message =

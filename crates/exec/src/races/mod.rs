@@ -84,8 +84,8 @@ pub struct TimeDependences {
     /// The line of an instruction that writes a buffer to which the pointers in its registers do
     /// not lead, so that reads of that buffer were not checked.
     pub stray: Option<u32>,
-    /// The line of a barrier at which only some threads of a warp arrived, while others waited for
-    /// them where the threads converge. The hardware may let these go on.
+    /// The line of a barrier at which only some threads of a warp arrived, while others waited where
+    /// they converge with these, or had a false guard. The hardware does not define when they go on.
     pub split_barrier: Option<u32>,
 }
 

@@ -8,6 +8,11 @@ pub mod pipeline;
 mod policy;
 mod shared_memory;
 
+/// Returns whether a setting has the default value of its type, so that a file may omit it.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 pub use drawn::Random;
 pub use machine::{
     Dependences, Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence, TimedOpSpec, UnitSpec,

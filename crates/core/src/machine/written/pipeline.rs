@@ -5,6 +5,7 @@
 //! separate switch that is off by default; with all of them off, the cycles are those of the paper
 //! model.
 
+use super::is_default;
 use serde::{Deserialize, Serialize};
 
 /// The `Pipeline(..)` of a machine file. Parts that it omits are inherited from the machine it
@@ -309,10 +310,6 @@ pub enum Placement {
     RoundRobin,
     /// A random SM, in a new order in each round, drawn from ChaCha8 with this seed.
     Random(u64),
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl PipelineSpec {

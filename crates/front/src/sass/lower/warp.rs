@@ -111,14 +111,7 @@ fn reducing_barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         ".OR" => BarrierKind::Or(cx.flags.barrier, p),
         _ => BarrierKind::Popc(cx.flags.count, p),
     };
-    let id = cx.source(d, "id")?;
-    let threads = match d.operand("threads") {
-        Some(operand) if !operand.hidden => Some(cx.source(d, "threads")?),
-        _ => None,
-    };
-    let partly = cx.encoding.word_bytes == 16;
-    cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true, partly })));
-    Ok(Role::flow(Flow::Barrier))
+    meet(cx, d, kind)
 }
 
 fn barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
@@ -131,11 +124,17 @@ fn barrier(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         ".RED.POPC" => BarrierKind::Popc(cx.flags.count, p),
         other => return refuse(format!("BAR{other}"), ""),
     };
+    meet(cx, d, kind)
+}
+
+/// Lowers the arrival at a barrier of the block.
+fn meet(cx: &mut Cx, d: &Decoded, kind: BarrierKind) -> Res<Role> {
     let id = cx.source(d, "id")?;
     let threads = match d.operand("threads") {
         Some(operand) if !operand.hidden => Some(cx.source(d, "threads")?),
         _ => None,
     };
+    // words of 128 bits are the code of SMs since Volta
     let partly = cx.encoding.word_bytes == 16;
     cx.push(Sem::Barrier(Box::new(Barrier { kind, id, threads, aligned: true, partly })));
     Ok(Role::flow(if kind == BarrierKind::Arrive { Flow::Arrive } else { Flow::Barrier }))

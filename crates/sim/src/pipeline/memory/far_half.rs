@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::{Request, RequestKind};
-use warpbound_core::machine::memory::Partitions;
+use warpbound_core::machine::memory::{LINE_BYTES, Partitions};
 
 /// The lines of a slice that the SMs of the other half have copies of.
 #[derive(Clone, Debug)]
@@ -26,13 +26,12 @@ impl FarHalf {
     /// Creates the copies of a slice of this channel; `None` if the L2 has no halves.
     pub fn new(settings: &Partitions, channel: u32) -> Option<Self> {
         let l2 = settings.l2.as_ref().filter(|_| settings.far_latency > 0)?;
-        let lines = u64::from(l2.sets) * u64::from(l2.ways) * u64::from(l2.line) / 128;
         Some(Self {
             latency: settings.far_latency,
             half: (channel % 2) as u16,
             copied: HashMap::new(),
             order: VecDeque::new(),
-            capacity: (lines as usize).max(1),
+            capacity: (l2.bytes() / LINE_BYTES).max(1) as usize,
         })
     }
 

@@ -10,6 +10,7 @@ mod dram;
 pub use cache::{CacheSettings, Index, L1, Replacement, Split, WriteMiss, WritePolicy};
 pub use dram::{Dram, DramScheduler};
 
+use super::is_default;
 use serde::{Deserialize, Serialize};
 
 /// The size of a sector, the smallest transaction, in bytes.
@@ -41,14 +42,10 @@ pub struct MemorySpec {
     pub start: Start,
     /// The largest buffer in bytes that is in the L2 after it has been copied to the device; 0
     /// means that every buffer is. Larger buffers are in DRAM.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub copied_limit: u64,
     /// The seed of jitter and random replacement.
     pub seed: u64,
-}
-
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
 
 impl MemorySpec {
@@ -154,7 +151,7 @@ pub struct Partitions {
     /// The number of further ticks that the first load of a line by an SM of the other half of the
     /// L2 spends there; 0 means that the L2 is one. SMs and channels with even numbers form one
     /// half. The copies that the other half keeps for later loads are not kept between launches.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub far_latency: u64,
     /// The capacity in requests of each of a slice's four queues: to the L2, to DRAM, from DRAM,
     /// and to the crossbar.

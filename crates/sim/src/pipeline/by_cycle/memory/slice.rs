@@ -6,7 +6,7 @@ use super::cache::{Cache, Found};
 use super::mapping::Mapping;
 use super::{Kind, Request, Waits};
 use crate::key::Key;
-use warpbound_core::machine::memory::Partitions;
+use warpbound_core::machine::memory::{LINE_BYTES, Partitions};
 
 #[derive(Clone, Debug)]
 pub(super) struct Slice {
@@ -33,13 +33,13 @@ pub(super) struct Slice {
 
 impl Slice {
     pub fn new(settings: &Partitions, channel: u32, seed: u64) -> Self {
-        let bytes = settings.l2.as_ref().map_or(0, |l2| l2.sets * l2.ways * l2.line);
+        let bytes = settings.l2.as_ref().map_or(0, |l2| l2.bytes());
         Self {
             limit: settings.queue as usize,
             latency: settings.latency,
             far: (if bytes > 0 { settings.far_latency } else { 0 }, channel as usize % 2),
             copies: VecDeque::new(),
-            lines: (bytes as usize / 128).max(1),
+            lines: (bytes / LINE_BYTES).max(1) as usize,
             entrance: VecDeque::new(),
             input: VecDeque::new(),
             to_dram: VecDeque::new(),

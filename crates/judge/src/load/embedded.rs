@@ -38,11 +38,12 @@ const LATENCIES: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/l
 
 /// The encodings of instructions, one for each generation. Their architectures stand here, too, so that
 /// only the table that is needed is read.
-static GENERATIONS: [Generation; 6] = [
+static GENERATIONS: [Generation; 7] = [
     Generation::new(&[50, 52, 53, 60, 61, 62], ("isa/pascal.ron", PASCAL), false),
     Generation::new(&[75], ("isa/turing.ron", TURING), true),
     Generation::new(&[80], ("isa/turing.ron", TURING), true),
-    Generation::new(&[86, 87, 89], ("isa/turing.ron", TURING), true),
+    Generation::new(&[86, 87], ("isa/turing.ron", TURING), true),
+    Generation::new(&[89], ("isa/turing.ron", TURING), true),
     Generation::new(&[90], ("isa/turing.ron", TURING), true),
     Generation::new(&[120], ("isa/turing.ron", TURING), true),
 ];

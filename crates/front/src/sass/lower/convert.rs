@@ -13,7 +13,7 @@ fn float_type(name: &str) -> FloatTy {
     }
 }
 
-fn int_type(name: &str) -> Res<IntTy> {
+pub(super) fn int_type(name: &str) -> Res<IntTy> {
     let (sign, bits) = name.split_at(name.len().min(2));
     match bits.parse() {
         Ok(bits @ (8 | 16 | 32 | 64)) => Ok(IntTy { bits, signed: sign == ".S" }),
@@ -84,6 +84,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             return typed(cx, d, name);
         }
         Name::PackHalves => return packed(cx, d),
+        Name::ClampWord
+        | Name::PackWords
+        | Name::PackBytes
+        | Name::ToTf32
+        | Name::PackSmall
+        | Name::NarrowSmall
+        | Name::WidenSmall => return super::narrow::lower(cx, d, name),
         Name::F2f | Name::F2i | Name::I2f | Name::I2i => {}
     }
     if d.operand("d").is_some_and(|operand| operand.cc) {
@@ -170,7 +177,7 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
 }
 
 /// Returns the selected half of a register with its signs.
-fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
+pub(super) fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
     const SIGN: u64 = 1 << 15;
     let mut value = cx.raw(operand)?;
     if operand.half {

@@ -79,8 +79,12 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             cx.push(Sem::Float { op: FloatOp::Fma, ty, mode, dst, src: [a, b, c] });
         }
         Name::Fmnmx => {
-            let (a, b) = (source(cx, d, "a")?, source(cx, d, "b")?);
-            let (mode, dst) = (mode(d)?, cx.dst(d, "d")?);
+            // the sign of the result is that of the product of the sources without their bars
+            let signed = d.has("xorsign");
+            let (a, b) = if signed { magnitudes(cx, d)? } else { (source(cx, d, "a")?, source(cx, d, "b")?) };
+            let mode = mode(d)?;
+            let mode = FloatMode { nan: d.has("nan"), magnitude: signed, sign_product: signed, ..mode };
+            let dst = cx.dst(d, "d")?;
             choose(
                 cx,
                 d,
@@ -96,9 +100,39 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let dst = cx.dst(d, "d")?;
             cx.push(Sem::Mov { dst, src: b });
         }
+        Name::MufuHalf => half(cx, d)?,
         Name::Mufu | Name::MufuTurns => special(cx, d, name == Name::MufuTurns)?,
     }
     Ok(Role::PLAIN)
+}
+
+/// Returns the sources of which a minimum compares the magnitudes, with their own signs.
+fn magnitudes(cx: &mut Cx, d: &Decoded) -> Res<(Src, Src)> {
+    let mut bare = |name: &str| match d.operand(name) {
+        Some(operand) if operand.abs && !operand.neg => cx.raw(operand),
+        _ => refuse(format!("{}.XORSIGN of other sources than magnitudes", d.op.name), ""),
+    };
+    Ok((bare("a")?, bare("b")?))
+}
+
+/// Lowers the multifunction unit on a number of half precision.
+fn half(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let Some(operand) = d.operand("a") else { return refuse(format!("{} without a source", d.op.name), "") };
+    let op = match d.modifier("op") {
+        ".EX2" => FloatOp::Ex2,
+        ".TANH" => FloatOp::Tanh,
+        other => {
+            let hint = "compilers write .EX2 and .TANH";
+            return refuse(format!("{}{other}{}", d.op.name, d.modifier("half")), hint);
+        }
+    };
+    let ty = if d.modifier("half") == ".BF16" { FloatTy::Bf16 } else { FloatTy::F16 };
+    let a = super::convert::half_source(cx, operand)?;
+    let dst = cx.dst(d, "d")?;
+    // a subnormal bfloat16 is one of single precision, which the unit flushes
+    let mode = FloatMode { approx: true, ftz: ty == FloatTy::Bf16, ..FloatMode::default() };
+    cx.push(Sem::Float { op, ty, mode, dst, src: [a, Src::Imm(0), Src::Imm(0)] });
+    Ok(())
 }
 
 /// Adds one of two operations, selected by the predicate of a minimum.

@@ -5,7 +5,7 @@ use super::{Cx, Decoded, Res, Role, S32, U32, U64, refuse};
 use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{
-    Addend, Carry, Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, Xmad, XmadFlags,
+    Addend, Carry, Cmp, IntOp, IntTy, Operand as Src, PredOp, PredSrc, Sem, Xmad, XmadFlags,
 };
 
 /// The modifiers of a sum.
@@ -49,6 +49,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         Name::Vmnmx => video_minimum(cx, d)?,
         Name::Xmad => xmad(cx, d, sets(d))?,
         Name::Imul => product(cx, d)?,
+        Name::Dot => dot(cx, d)?,
+        Name::AbsDiff => {
+            let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
+            let dst = cx.dst(d, "d")?;
+            cx.int(IntOp::Sad, if d.has("u") { U32 } else { S32 }, dst, &[a, b, c]);
+        }
+        Name::AbsDiff4 => super::vector::difference(cx, d)?,
         Name::Add3
         | Name::Add
         | Name::Add64
@@ -59,7 +66,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         | Name::LeaUpper
         | Name::Iabs
         | Name::Minimum64 => return super::carry::lower(cx, d, name),
-        Name::AddMinimum | Name::Minimum3 | Name::Vimnmx | Name::AddHalves => {
+        Name::AddMinimum | Name::Minimum3 | Name::Vimnmx | Name::AddVector => {
             super::minimum::lower(cx, d, name)?;
         }
     }
@@ -327,6 +334,25 @@ fn video_minimum(cx: &mut Cx, d: &Decoded) -> Res<()> {
             cx.int(second, ty, dst, &[first, c]);
         }
     }
+    Ok(())
+}
+
+/// Lowers a dot product of bytes, or of halves and bytes, plus a word.
+fn dot(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
+    let mut c = cx.source(d, "c")?;
+    if negated(d, "c") {
+        c = cx.value(IntOp::Neg, U32, &[c]);
+    }
+    let signed = |name: &str| d.modifier(name).starts_with(".S");
+    let (a_signed, b_signed) = (signed("aty"), signed("bty"));
+    let op = if d.op.name == "IDP.2A" {
+        IntOp::Dp2a { a_signed, b_signed, high: d.modifier("half") == ".HI" }
+    } else {
+        IntOp::Dp4a { a_signed, b_signed }
+    };
+    let dst = cx.dst(d, "d")?;
+    cx.int(op, IntTy { bits: 32, signed: a_signed || b_signed }, dst, &[a, b, c]);
     Ok(())
 }
 

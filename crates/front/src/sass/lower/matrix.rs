@@ -95,6 +95,8 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let integers = d.op.name.strip_prefix("IMMA");
     let [m, n, k] = match integers.unwrap_or(d.modifier("shape")) {
         ".8816" => [8, 8, 16],
+        ".8832" => [8, 8, 32],
+        ".16864" => [16, 8, 64],
         ".16832" => [16, 8, 32],
         ".1688" => [16, 8, 8],
         ".16816" => [16, 8, 16],
@@ -102,13 +104,21 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
         "" | ".8x8x4" if doubles => [8, 8, 4],
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
-    let int = |name: &str| if d.modifier(name) == ".S8" { MatrixTy::S8 } else { MatrixTy::U8 };
+    let int = |name: &str| match d.modifier(name) {
+        ".S8" => MatrixTy::S8,
+        ".S4" => MatrixTy::S4,
+        ".U4" => MatrixTy::U4,
+        _ => MatrixTy::U8,
+    };
     let factor = match d.modifier("ty") {
         "" => MatrixTy::F16,
         ".BF16" => MatrixTy::Bf16,
         _ => MatrixTy::Tf32,
     };
+    let small = |name: &str| if d.modifier(name) == ".E4M3" { MatrixTy::E4m3 } else { MatrixTy::E5m2 };
     let (a, b, sum) = match d.modifier("sum") {
+        ".F16" if d.op.name == "QMMA" => (small("aty"), small("bty"), MatrixTy::F16),
+        _ if d.op.name == "QMMA" => (small("aty"), small("bty"), MatrixTy::F32),
         _ if integers.is_some() => (int("aty"), int("bty"), MatrixTy::S32),
         _ if doubles => (MatrixTy::F64, MatrixTy::F64, MatrixTy::F64),
         ".F16" => (factor, factor, MatrixTy::F16),

@@ -6,14 +6,15 @@ use crate::sass::table::meaning::Memory as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{
-    Address, AtomOp, Atomic, FloatTy, IntOp, IntTy, Operand as Src, PredSrc, Sem, ValueTy,
+    Address, AtomOp, Atomic, Cmp, FloatTy, IntOp, IntTy, Operand as Src, PredSrc, Sem, ValueTy,
 };
 use warpbound_core::program::{Area, Flow, MemoryOp};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let space = d.op.space.unwrap_or(Space::Global);
     let area = Area::from(space);
-    if let Some(p) = d.operand("p").filter(|_| !matches!(name, Name::Ldgsts | Name::QuerySpace))
+    let known = matches!(name, Name::Ldgsts | Name::QuerySpace | Name::Atom | Name::AtomCas);
+    if let Some(p) = d.operand("p").filter(|_| !known)
         && p.value != Value::Predicate(Register::Fixed)
     {
         return refuse(format!("{} with a predicate", d.op.name), "");
@@ -55,7 +56,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             }
             Ok(Role::PLAIN)
         }
-        Name::Atom | Name::AtomCas | Name::Red | Name::Count => atomic(cx, d, name, space),
+        Name::Atom | Name::AtomCas | Name::Red | Name::Count | Name::Cast => atomic(cx, d, name, space),
         Name::Ldsm => {
             let addr = address(cx, d)?;
             super::matrix::load(cx, d, addr)
@@ -308,23 +309,49 @@ fn atomic(cx: &mut Cx, d: &Decoded, name: Name, space: Space) -> Res<Role> {
     let addr = address(cx, d)?;
     let dst = match d.operand("d").map(|operand| operand.value) {
         _ if name == Name::Red => None,
+        // what memory held is compared with what was expected
+        _ if name == Name::Cast => Some(if wide { cx.wide() } else { cx.narrow() }),
         Some(Value::Register(Register::Fixed)) => None,
         Some(Value::Register(Register::Number(_))) if wide => Some(cx.wide()),
         _ => Some(cx.dst(d, "d")?),
     };
     let main = cx.parts.len();
     cx.push(Sem::Atomic(Box::new(Atomic { space, op, ty, dst, addr, b, c, more: Vec::new() })));
-    if let (true, Some(dst)) = (wide, dst) {
-        cx.unpack(d, "d", dst);
+    match dst {
+        Some(held) if name == Name::Cast => stored(cx, d, Src::Reg(held), b, wide)?,
+        Some(dst) if wide => cx.unpack(d, "d", dst),
+        _ => {}
+    }
+    // where hardware cannot perform an operation, the code behind it does; here no space lacks any
+    if let Some(done) = cx.pred_dst(d, "p") {
+        cx.set_pred(done, PredSrc::Const(true));
     }
     Ok(Role { main: Some(main), memory: Some(MemoryOp::Atomic(space.into())), ..Role::PLAIN })
+}
+
+/// Lowers the result of a conditional store: a predicate, or a number that is one or zero.
+fn stored(cx: &mut Cx, d: &Decoded, held: Src, expected: Src, wide: bool) -> Res<()> {
+    let equal = match cx.pred_dst(d, "x") {
+        Some(dst) => dst,
+        None => cx.pred(),
+    };
+    let ty = if wide { super::U64 } else { super::U32 };
+    super::compare::into(cx, Cmp::Eq, ty, (held, expected), equal);
+    let Some(value) = d.operand("d").map(|operand| operand.value) else { return Ok(()) };
+    let word = cx.word_of(super::registers::held(equal));
+    for (step, src) in [word, Src::Imm(0)].into_iter().take(if wide { 2 } else { 1 }).enumerate() {
+        if let Some(dst) = cx.register_of(value, step as u8) {
+            cx.push(Sem::Mov { dst, src });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the operation and the type of an atomic operation.
 fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
     let op = match d.modifier("op") {
         _ if name == Name::Count => AtomOp::Add,
-        _ if name == Name::AtomCas => AtomOp::Cas,
+        _ if matches!(name, Name::AtomCas | Name::Cast) => AtomOp::Cas,
         ".ADD" => AtomOp::Add,
         ".MIN" => AtomOp::Min,
         ".MAX" => AtomOp::Max,
@@ -343,6 +370,9 @@ fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
         ".U64" | ".64" => int(64, false),
         ".S64" => int(64, true),
         ".F32.FTZ.RN" => ValueTy::Float(FloatTy::F32),
+        ".F64.RN" => ValueTy::Float(FloatTy::F64),
+        ".F16x2.RN" => ValueTy::Float(FloatTy::F16x2),
+        ".BF16x2.RN" => ValueTy::Float(FloatTy::Bf16x2),
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
     let known = match op {

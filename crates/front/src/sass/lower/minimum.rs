@@ -1,16 +1,16 @@
-//! Lowers the smallest or largest of words, or of both halves of words, and sums of halves.
+//! Lowers the smallest or largest of words, or of both halves of words.
 
 use super::{Cx, Decoded, Res, S32, U32, refuse};
 use crate::sass::table::meaning::Int as Name;
 use warpbound_core::base::RegId;
-use warpbound_core::program::sem::{HalvesOp, IntOp, IntTy, Operand as Src, PredSrc, Sem};
+use warpbound_core::program::sem::{Cmp, HalvesOp, IntOp, IntTy, Operand as Src, PredSrc, Sem};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<()> {
-    if name == Name::AddHalves {
-        let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
-        let dst = cx.dst(d, "d")?;
-        cx.int(IntOp::Halves { op: HalvesOp::Add, relu: false }, U32, dst, &[a, b]);
-        return Ok(());
+    if name == Name::AddVector {
+        return super::vector::sum(cx, d);
+    }
+    if d.modifier("ty").ends_with("8x4") {
+        return super::vector::smallest(cx, d);
     }
     let kind = Kind::of(d)?;
     let (a, b) = (cx.source(d, "a")?, cx.source(d, "b")?);
@@ -22,6 +22,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<()> {
         Name::Minimum3 => vec![a, b, cx.source(d, "c")?],
         _ => vec![a, b],
     };
+    chosen(cx, d, kind, (a, b))?;
     smallest(cx, d, kind, &words)
 }
 
@@ -87,6 +88,29 @@ impl Kind {
         };
         Ok(cx.value(op, U32, &[a, b]))
     }
+}
+
+/// Lowers the predicates that say whether the result is the first source, one for each half of a
+/// word. The second one is that of the lower half, and of a word both are the same.
+fn chosen(cx: &mut Cx, d: &Decoded, kind: Kind, (a, b): (Src, Src)) -> Res<()> {
+    let (upper, lower) = (cx.pred_dst(d, "x"), cx.pred_dst(d, "y"));
+    if upper.is_none() && lower.is_none() {
+        return Ok(());
+    }
+    let PredSrc::Const(least) = cx.pred_src(d, "p") else {
+        return refuse(format!("{} into predicates, selected by a predicate", d.op.name), "");
+    };
+    let relation = if least { Cmp::Le } else { Cmp::Ge };
+    for (out, at) in [(upper, 16), (lower, 0)] {
+        let Some(out) = out else { continue };
+        let part = |cx: &mut Cx, word: Src| match kind.halves {
+            true => cx.value(IntOp::Bfe, kind.ty, &[word, Src::Imm(at), Src::Imm(16)]),
+            false => word,
+        };
+        let (a, b) = (part(cx, a), part(cx, b));
+        super::compare::into(cx, relation, kind.ty, (a, b), out);
+    }
+    Ok(())
 }
 
 /// Lowers the smallest or largest of some words, selected by a predicate.

@@ -23,9 +23,11 @@ mod matrix;
 mod memory;
 mod minimum;
 mod moves;
+mod narrow;
 mod problem;
 mod program;
 mod registers;
+mod vector;
 mod warp;
 mod widths;
 

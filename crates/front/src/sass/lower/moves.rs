@@ -70,7 +70,21 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let (p, dst) = (cx.pred_src(d, "p"), cx.dst(d, "d")?);
             cx.push(Sem::Select { dst, a, b, p });
         }
-        Name::Plop3 => table(cx, d)?,
+        Name::Plop3 => {
+            let src = ["a", "b", "c"].map(|name| {
+                let p = cx.pred_src(d, name);
+                cx.word_of(p)
+            });
+            table(cx, d, src)?;
+        }
+        Name::SignLogic => {
+            let mut src = [Src::Imm(0); 3];
+            for (word, name) in src.iter_mut().zip(["a", "b", "c"]) {
+                let whole = cx.source(d, name)?;
+                *word = cx.value(IntOp::Shr, U32, &[whole, Src::Imm(31)]);
+            }
+            table(cx, d, src)?;
+        }
         Name::Cs2r => {
             let Some(Value::Choice(name, _)) = d.operand("s").map(|operand| operand.value) else {
                 return refuse("CS2R without a special register", "");
@@ -155,12 +169,8 @@ fn part(cx: &mut Cx, d: &Decoded, from: Value) -> Res<()> {
     Ok(())
 }
 
-/// Lowers two functions of three predicates, each given by a table.
-fn table(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let src = ["a", "b", "c"].map(|name| {
-        let p = cx.pred_src(d, name);
-        cx.word_of(p)
-    });
+/// Lowers two functions of three bits, each given by a table.
+fn table(cx: &mut Cx, d: &Decoded, src: [Src; 3]) -> Res<()> {
     for (out, name) in [("p", "lut"), ("q", "lut2")] {
         let Some(Value::Small(lut)) = d.operand(name).map(|operand| operand.value) else {
             return refuse(format!("{} without a table", d.op.name), "");

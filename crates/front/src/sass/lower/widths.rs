@@ -44,9 +44,13 @@ fn number(parts: &[&str]) -> Option<u8> {
 fn matrix(parts: &[&str], name: &str) -> Option<u8> {
     let has = |wanted: &str| parts.contains(&wanted);
     let [a, b, sum] = match *parts.first()? {
-        "IMMA" if has("8816") => [1, 1, 2],
-        "IMMA" if has("16816") => [2, 1, 4],
+        "IMMA" if has("8816") || has("8832") => [1, 1, 2],
+        "IMMA" if has("16816") || has("16832") && (has("S4") || has("U4")) => [2, 1, 4],
         "IMMA" => [4, 2, 4],
+        "QMMA" => {
+            let b = if has("16816") { 1 } else { 2 };
+            [2 * b, b, if has("F16") { 2 } else { 4 }]
+        }
         "HMMA" => {
             // the rows of A that a lane holds, and the columns
             let columns = match (has("16816"), has("1684"), has("TF32")) {

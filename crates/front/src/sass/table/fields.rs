@@ -91,6 +91,7 @@ impl Encoding {
         let bit = |bit: Option<u32>| spec.sign(bit, form).is_some_and(|bit| word >> bit & 1 != 0);
         let (place, value) = self.value(word, spec, form)?;
         let part = match &spec.part {
+            None if spec.sign => ".SIGN",
             None => "",
             Some((field, choice)) => {
                 let number = field.get(word);
@@ -117,7 +118,8 @@ impl Encoding {
             half: bit(spec.half),
             part,
             // behind its magnitude for a register of a thread, within it for other sources
-            part_last: spec.part_last && !matches!(value, Value::Uniform(_) | Value::Constant { .. }),
+            part_last: spec.sign
+                || spec.part_last && !matches!(value, Value::Uniform(_) | Value::Constant { .. }),
             wide: spec.wide,
             plain: spec.plain.then(|| spec.place(form).width()),
             next: spec.next,

@@ -62,8 +62,14 @@ pub enum Int {
     AddMinimum,
     Minimum3,
     Vimnmx,
-    /// The sums of both halves of words.
-    AddHalves,
+    /// The sums of words, of both halves or of the four bytes of words.
+    AddVector,
+    /// A dot product of bytes, or of halves and bytes, plus a word.
+    Dot,
+    /// The absolute difference of words plus a word.
+    AbsDiff,
+    /// The absolute differences of the bytes of words, or their sum plus a word.
+    AbsDiff4,
     Minimum64,
 }
 
@@ -130,6 +136,8 @@ pub enum Moves {
     Sel64,
     Fsel,
     Plop3,
+    /// Two functions of the signs of three words.
+    SignLogic,
     Cs2r,
 }
 
@@ -146,6 +154,8 @@ pub enum Float {
     Mufu,
     /// The multifunction unit whose sine and cosine take turns.
     MufuTurns,
+    /// The multifunction unit on a number of half precision.
+    MufuHalf,
 }
 
 /// Half precision.
@@ -185,6 +195,20 @@ pub enum Convert {
     FloatToFloat,
     Integral,
     PackHalves,
+    /// A word clamped to a narrower type.
+    ClampWord,
+    /// Two words clamped to a narrower type, above each other.
+    PackWords,
+    /// Two numbers of single precision as bytes, above each other.
+    PackBytes,
+    /// The rounding of single precision to tf32.
+    ToTf32,
+    /// Two numbers of single precision as numbers of eight bits.
+    PackSmall,
+    /// Two halves as numbers of eight bits.
+    NarrowSmall,
+    /// Two numbers of eight bits as halves.
+    WidenSmall,
 }
 
 /// Loads, stores, atomic operations and fences.
@@ -197,6 +221,8 @@ pub enum Memory {
     LoadConst,
     Atom,
     AtomCas,
+    /// A store if memory holds the expected value; the result is whether it did.
+    Cast,
     Red,
     Membar,
     Depbar,

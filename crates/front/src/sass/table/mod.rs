@@ -123,7 +123,9 @@ struct Condition {
 impl Condition {
     fn holds(&self, word: Word) -> bool {
         let value = self.field.get(word);
-        self.value.map_or(value.is_power_of_two(), |wanted| wanted == value)
+        // NVIDIA's disassembler does not count these two as powers
+        let power = value.is_power_of_two() && !matches!(value, 0x1_0000 | 0x8000_0000);
+        self.value.map_or(power, |wanted| wanted == value)
     }
 }
 
@@ -205,6 +207,8 @@ struct OperandSpec {
     with: Option<u32>,
     /// Whether a space is printed between the brackets of a constant.
     apart: bool,
+    /// Whether only the sign of the register is used.
+    sign: bool,
     /// Whether it has 64 bits.
     wide: bool,
     /// Whether it is printed without a sign.

@@ -115,6 +115,7 @@ impl OperandSpec {
             hide: None,
             with: None,
             apart: false,
+            sign: false,
             wide: false,
             plain: false,
             next: false,
@@ -127,6 +128,7 @@ impl OperandSpec {
     fn flag(&mut self, key: &str) -> bool {
         let flag = match key {
             "apart" => &mut self.apart,
+            "sign" => &mut self.sign,
             "words" => &mut self.words,
             "wide" => &mut self.wide,
             "plain" => &mut self.plain,

@@ -280,7 +280,7 @@ fn micro_kernels() {
 
 #[test]
 fn accesses_to_memory() {
-    let tally = campaign(100, 150, Case::in_ptx);
+    let tally = campaign(70, 150, Case::in_ptx);
     println!("{tally:#?}");
     assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
     assert!(tally.explored > 20 && tally.longer > 5, "{tally:?}");
@@ -321,7 +321,7 @@ fn climbed(cases: u64, runs: u64) -> [u64; 3] {
 
 #[test]
 fn large_launches() {
-    let counts = climbed(30, 6);
+    let counts = climbed(20, 6);
     println!("{counts:?}");
     assert!(counts[0] > 10 && counts[1] > 5 && counts[2] == 0, "{counts:?}");
 }

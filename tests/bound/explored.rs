@@ -280,7 +280,7 @@ fn micro_kernels() {
 
 #[test]
 fn accesses_to_memory() {
-    let tally = campaign(70, 150, Case::in_ptx);
+    let tally = campaign(100, 150, Case::in_ptx);
     println!("{tally:#?}");
     assert!(tally.exceeded.is_empty(), "{:?}", tally.exceeded);
     assert!(tally.explored > 20 && tally.longer > 5, "{tally:?}");

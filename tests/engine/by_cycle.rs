@@ -311,7 +311,7 @@ fn machine(draw: &mut impl FnMut(usize) -> usize, coded: bool) -> (&'static str,
 #[test]
 fn random_machines() {
     let mut rng = ChaCha8Rng::seed_from_u64(std::env::var("SEED").map_or(15, |seed| seed.parse().unwrap()));
-    let rounds: u32 = std::env::var("ROUNDS").map_or(100, |rounds| rounds.parse().unwrap());
+    let rounds: u32 = std::env::var("ROUNDS").map_or(150, |rounds| rounds.parse().unwrap());
     let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
     let kernels = Kernels::new();
     let (mut compared, mut refused) = (Compared::default(), 0);

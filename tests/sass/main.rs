@@ -13,4 +13,5 @@ mod hopper;
 mod instructions;
 mod later;
 mod tables;
+mod textures;
 mod turing;

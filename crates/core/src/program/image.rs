@@ -19,6 +19,12 @@ pub fn object_handle(number: usize) -> u64 {
     HANDLES_BASE + number as u64 * HANDLE_STEP
 }
 
+/// Returns the handle of the texture or surface reference with this number in a module of machine
+/// code, where references have no address.
+pub fn reference_handle(number: usize) -> u64 {
+    object_handle(MAX_IMAGES + number)
+}
+
 /// An image that is bound to a handle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {

@@ -6,7 +6,7 @@ use super::super::fault::Fault;
 use super::super::races::{AccessEffect, Accessor};
 use super::super::warp::Warp;
 use super::sample::{self, PARTS, Pair};
-use super::{USED, find, no_texel, record, texel};
+use super::{Expected, USED, find, no_texel, record, texel};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::isa::Space;
 use warpbound_core::path::MemoryUse;
@@ -44,10 +44,12 @@ pub(in super::super) fn fetch(
     for (row, &coord) in coords.iter_mut().zip(&fetch.coords) {
         *row = warp.operand(coord, &context.shape);
     }
+    let shape = fetch.geometry;
+    let expected = if fetch.rows { Expected::Rows(shape) } else { Expected::Exactly(shape) };
     let mut addresses = [[None; MAX_TEXELS]; WARP_SIZE];
     let mut size = 0;
     for lane in enabled.lanes() {
-        let bound = find(context, pc, handles[lane], false, Some(fetch.geometry))?;
+        let bound = find(context, pc, handles[lane], false, expected)?;
         let Some(sampler) = &bound.sampler else { continue };
         let layer = layers.map_or(0, |layers| (layers[lane] as u32).min(bound.image.layers - 1));
         let at = coords.map(|row| row[lane] as u32);

@@ -38,13 +38,36 @@ use warpbound_core::program::image::{Bound, Geometry};
 /// The memory use of an access to an image; its lines are recorded separately.
 const USED: MemoryUse = MemoryUse { space: Space::Global, extra_transactions: 0 };
 
+/// The shape that an instruction expects of an image.
+#[derive(Clone, Copy)]
+enum Expected {
+    /// Any shape.
+    Any,
+    /// This one.
+    Exactly(Geometry),
+    /// This one, or that of a texture with a single row if this one has two dimensions.
+    Rows(Geometry),
+}
+
+impl Expected {
+    /// Returns the expected shape if an image has another one.
+    fn missed(self, found: Geometry) -> Option<Geometry> {
+        let one_row = Geometry { dims: 1, layered: false };
+        match self {
+            Self::Exactly(wanted) if wanted != found => Some(wanted),
+            Self::Rows(wanted) if wanted != found && found != one_row => Some(wanted),
+            Self::Any | Self::Exactly(_) | Self::Rows(_) => None,
+        }
+    }
+}
+
 /// Returns the image to which a handle is bound.
 fn find<'a>(
     context: &Context<'a>,
     pc: Pc,
     handle: u64,
     surface: bool,
-    geometry: Option<Geometry>,
+    expected: Expected,
 ) -> Result<&'a Bound, Fault> {
     let image_kind = |surface| if surface { "surface" } else { "texture" };
     let program = context.program;
@@ -70,8 +93,8 @@ fn find<'a>(
         );
         return Err(fault::at(program, pc, message, ""));
     }
-    match geometry {
-        Some(wanted) if wanted != bound.image.geometry => {
+    match expected.missed(bound.image.geometry) {
+        Some(wanted) => {
             let (is, wanted) = (bound.image.geometry.name(), wanted.name());
             let message = format!(
                 "`{}` is a .{is} {}, the instruction accesses .{wanted}",
@@ -81,7 +104,7 @@ fn find<'a>(
             let hint = "`height`, `depth` and `layers` say how many dimensions there are";
             Err(fault::at(program, pc, message, hint))
         }
-        _ => Ok(bound),
+        None => Ok(bound),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::context::Context;
 use super::super::fault::Fault;
 use super::super::warp::Warp;
-use super::find;
+use super::{Expected, find};
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::program::image::{Bound, Channel, Format, ReadMode, Sampler};
 use warpbound_core::program::sem::{ImageProperty, ImageQuery};
@@ -21,7 +21,7 @@ pub(in super::super) fn query(
 ) -> Result<(), Fault> {
     let handles = warp.operand(query.image, &context.shape);
     for lane in enabled.lanes() {
-        let Bound { image, sampler, .. } = find(context, pc, handles[lane], query.surface, None)?;
+        let Bound { image, sampler, .. } = find(context, pc, handles[lane], query.surface, Expected::Any)?;
         let answer = match query.property {
             ImageProperty::Extent(axis) if axis < image.geometry.dims => image.extent[usize::from(axis)],
             ImageProperty::Extent(_) => 0,

@@ -5,7 +5,7 @@ use super::super::fault::{self, Fault};
 use super::super::lanes::{sign_extend, width_mask};
 use super::super::races::{AccessEffect, Accessor};
 use super::super::warp::Warp;
-use super::{USED, find, no_texel, record};
+use super::{Expected, USED, find, no_texel, record};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::isa::Space;
 use warpbound_core::path::MemoryUse;
@@ -119,7 +119,7 @@ fn place(
     lane: usize,
 ) -> Result<Option<u64>, Fault> {
     let value = |operand: Operand| warp.operand_in(operand, &context.shape, lane);
-    let bound = find(context, pc, value(access.surface), true, Some(access.geometry))?;
+    let bound = find(context, pc, value(access.surface), true, Expected::Exactly(access.geometry))?;
     let mut at = [0; 3];
     for (at, &coord) in at.iter_mut().zip(&access.coords) {
         *at = sign_extend(value(coord) & width_mask(32), 32);

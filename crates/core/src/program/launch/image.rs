@@ -9,7 +9,7 @@ use crate::program::image::{
     AddressMode, Bound, Filter, Format, Geometry, Image, MAX_IMAGES, Sampler, object_handle,
 };
 use crate::program::layout::GLOBALS_BASE;
-use crate::program::{KernelCode, names, template};
+use crate::program::{KernelCode, Reference, names, template};
 
 /// The maximum number of texels along an axis, which is that of linear memory.
 const MAX_EXTENT: i128 = 1 << 28;
@@ -94,6 +94,23 @@ pub(in crate::program) fn specs<'a, 'p>(
     let textures = textures.iter().enumerate().map(|(i, spec)| (ImageSpec::Texture(spec), texture(i)));
     let surfaces = surfaces.iter().enumerate().map(|(i, spec)| (ImageSpec::Surface(spec), surface(i)));
     textures.chain(surfaces).collect()
+}
+
+/// Returns what a name of an image can refer to in the module of these kernels: its variables, and in
+/// machine code, where references are no variables, the references that the kernels use.
+pub(in crate::program) fn nameable<'a>(kernels: impl IntoIterator<Item = &'a KernelCode>) -> Vec<Named> {
+    let mut all = Vec::new();
+    for (index, kernel) in kernels.into_iter().enumerate() {
+        if index == 0 {
+            all = super::variables(kernel);
+        }
+        for Reference { name, handle, .. } in &kernel.references {
+            if !all.iter().any(|known| known.name == *name) {
+                all.push(Named { name: name.clone(), address: *handle, size: 0 });
+            }
+        }
+    }
+    all
 }
 
 /// Assigns handles to images. An image gets the handles of all references with its name in these

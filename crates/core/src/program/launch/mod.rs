@@ -18,7 +18,7 @@ pub use value::Named;
 
 pub(in crate::program) use call::{Call, call};
 pub(in crate::program) use contents::{fill, size};
-pub(in crate::program) use image::{ImageSpec, bind, bind_all, check_references, handles, specs};
+pub(in crate::program) use image::{ImageSpec, bind, bind_all, check_references, handles, nameable, specs};
 pub(in crate::program) use value::{Handle, Scope};
 
 use super::KernelCode;
@@ -114,7 +114,7 @@ impl Launch {
         let buffers = buffers_of(spec, &place);
         let variables = variables(program);
         let images = specs(&spec.textures, &spec.surfaces, &place);
-        let handles = handles(&images, std::slice::from_ref(&variables), &mut problems);
+        let handles = handles(&images, &[nameable([program])], &mut problems);
         let scope = Scope { names: &none, buffers: &[], variables: &variables, images: &handles };
         let (buffers, named) = prepare(&buffers, &scope, seed, read_file, &mut problems);
         // stop here, because errors in buffers would be reported again below

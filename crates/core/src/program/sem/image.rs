@@ -11,6 +11,9 @@ pub struct Fetch {
     pub texture: Operand,
     /// The shape that the instruction expects.
     pub geometry: Geometry,
+    /// Whether a one-dimensional texture counts as a two-dimensional one whose second coordinate has
+    /// no effect, as it does in machine code.
+    pub rows: bool,
     /// The 32-bit coordinates, one per dimension.
     pub coords: Vec<Operand>,
     /// The layer, if the shape is layered.

@@ -173,9 +173,11 @@ impl Sequence {
             }
         }
         let images = launch::specs(&spec.textures, &spec.surfaces, &place);
-        let variables_by_module: Vec<Vec<Named>> =
-            (0..self.modules.len()).map(|module| self.module_variables(module)).collect();
-        let handles = launch::handles(&images, &variables_by_module, &mut problems);
+        let of_module = |module| self.kernels.iter().filter(move |kernel| kernel.module == module);
+        let nameable: Vec<Vec<Named>> = (0..self.modules.len())
+            .map(|module| launch::nameable(of_module(module).map(|kernel| &kernel.program)))
+            .collect();
+        let handles = launch::handles(&images, &nameable, &mut problems);
         let scope = launch::Scope { names: &self.names, buffers: &[], variables: &all, images: &handles };
         let (buffers, named) = prepare(&specs, &scope, self.seed, &read, &mut problems);
         if problems.is_empty() {

@@ -110,7 +110,8 @@ fn fetch<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<
     for (dst, operand) in dsts.iter_mut().zip(elements(op, d, 4)?) {
         *dst = cx.maybe_destination(operand, ty, Fit::Exact)?;
     }
-    let fetch = Fetch { texture, geometry, coords, layer, float, ty: value, gather, detail, dsts };
+    let fetch =
+        Fetch { texture, geometry, rows: false, coords, layer, float, ty: value, gather, detail, dsts };
     let memory = MemoryOp::Load(Area::Global);
     Ok(Lowered::access(Sem::Fetch(Box::new(fetch)), op.root, ty.kind(), memory))
 }

@@ -18,6 +18,8 @@ use object::{LittleEndian, SectionIndex};
 use super::table::{Abi, Encoding};
 use info::{Info, Infos};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::program::Reference;
+use warpbound_core::program::image::{MAX_IMAGES, reference_handle};
 use warpbound_core::program::layout::Segment;
 
 type Elf = FileHeader64<LittleEndian>;
@@ -30,6 +32,9 @@ const MAX_VARIABLES: u64 = 1 << 30;
 const ALIGN: u64 = 256;
 /// The type of a relocation by the 64-bit address of a symbol.
 const ABSOLUTE_64: u32 = 2;
+/// The types of relocations by the handle of a texture reference and of a surface reference.
+const TEXTURE_HANDLE: u32 = 6;
+const SURFACE_HANDLE: u32 = 52;
 
 /// The content of a cubin.
 #[derive(Debug)]
@@ -75,6 +80,9 @@ pub struct Kernel {
     pub local_bytes: u64,
     /// The maximum number of threads of a block that the kernel was compiled for.
     pub max_threads: Option<u32>,
+    /// The texture and surface references whose handles are words of the bank of the launch, and the
+    /// offset of each word.
+    pub references: Vec<(u32, Reference)>,
     /// The relocations of the code, which are not applied: the offset and the symbol of each.
     pub unresolved: Vec<(u64, String)>,
 }
@@ -381,7 +389,34 @@ impl File<'_> {
             shared_bytes,
             local_bytes: infos.local(number),
             max_threads: info.max_threads,
+            references: self.references(name)?,
             unresolved,
         }))
+    }
+
+    /// Returns the words of the bank of the launch that hold the handles of texture and surface
+    /// references. The number of a reference is that of its symbol among all symbols of the file.
+    fn references(&self, kernel: &str) -> Result<Vec<(u32, Reference)>, Diagnostics> {
+        let section = format!("{}.{kernel}", constants_of(self.abi.banks.launch));
+        let mut found = Vec::new();
+        for (offset, kind, symbol, _) in self.relocations(&section)? {
+            if !matches!(kind, TEXTURE_HANDLE | SURFACE_HANDLE) {
+                continue;
+            }
+            let number = symbol as usize;
+            let name =
+                self.symbols.symbol(object::SymbolIndex(number)).map(|symbol| self.symbol_name(symbol));
+            let (Ok(name), Ok(offset)) = (name, u32::try_from(offset)) else {
+                return Err(self.problem(format!("{section}: a relocation at {offset:#x} by no symbol")));
+            };
+            if number >= MAX_IMAGES {
+                let message = format!("{section}: the reference `{name}` is symbol {number}");
+                return Err(self.problem(format!("{message}, at most {MAX_IMAGES} are supported")));
+            }
+            let reference =
+                Reference { name, handle: reference_handle(number), surface: kind == SURFACE_HANDLE };
+            found.push((offset, reference));
+        }
+        Ok(found)
     }
 }

@@ -55,7 +55,7 @@ impl<'a> Collector<'a> {
         for operand in &d.operands {
             // results come before sources, except that a store names its address first
             let writes = match operand.name {
-                "d" => !address,
+                "d" | "upper" => !address,
                 "p" => !sources && !d.op.name.starts_with("BAR"),
                 "q" => true,
                 _ => false,
@@ -156,7 +156,9 @@ impl Instruction<'_, '_> {
             }
             Value::Address { register, wide, uniform, descriptor, .. } => {
                 let pair = |wide: bool| if wide { 2 } else { 1 };
-                self.access(false, File::General, register, pair(wide), &[class]);
+                // the coordinates of a surface are printed like an address
+                let count = super::image::width(d, operand).unwrap_or(pair(wide));
+                self.access(false, File::General, register, count, &[class]);
                 for (register, wide) in [(uniform, wide), (descriptor, true)] {
                     let Some(register) = register else { continue };
                     self.access(false, File::Uniform, register, pair(wide), &[class]);

@@ -45,6 +45,9 @@ impl Cx<'_> {
         let base = self.kernel.param_base;
         if at >= base {
             let inside = at - base < self.kernel.param_bytes.next_multiple_of(4);
+            if let Some((_, reference)) = self.kernel.references.iter().find(|(offset, _)| *offset == at) {
+                return Ok(Src::Imm(reference.handle));
+            }
             return if inside {
                 Ok(Src::Special(Special::Param(at - base)))
             } else {

@@ -1,8 +1,9 @@
-//! Conversions without modifiers, of which other operations are composed.
+//! Types and sources of conversions, and conversions without modifiers, of which other operations are
+//! composed.
 
-use super::Cx;
+use super::{Cx, Operand, Res, U32, refuse};
 use warpbound_core::base::RegId;
-use warpbound_core::program::sem::{Convert, IntTy, Operand as Src, Round, Sem, ValueTy};
+use warpbound_core::program::sem::{Convert, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
 
 /// Returns a conversion without modifiers.
 pub(super) fn plain(dst: RegId, src: Src, from: ValueTy, to: ValueTy) -> Sem {
@@ -38,4 +39,29 @@ pub(super) fn widened(cx: &mut Cx, source: Src, from: IntTy) -> Src {
             Src::Reg(dst)
         }
     }
+}
+
+/// Returns the integer type that a modifier such as `.S16` names.
+pub(super) fn int_type(name: &str) -> Res<IntTy> {
+    let (sign, bits) = name.split_at(name.len().min(2));
+    match bits.parse() {
+        Ok(bits @ (8 | 16 | 32 | 64)) => Ok(IntTy { bits, signed: sign == ".S" }),
+        _ => refuse(format!("`{name}` is no integer type"), ""),
+    }
+}
+
+/// Returns the selected half of a register with its signs.
+pub(super) fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
+    const SIGN: u64 = 1 << 15;
+    let mut value = cx.raw(operand)?;
+    if operand.half {
+        value = cx.value(IntOp::Shr, U32, &[value, Src::Imm(16)]);
+    }
+    if operand.abs {
+        value = cx.value(IntOp::And, U32, &[value, Src::Imm(SIGN - 1)]);
+    }
+    if operand.neg {
+        value = cx.value(IntOp::Xor, U32, &[value, Src::Imm(SIGN)]);
+    }
+    Ok(value)
 }

@@ -1,7 +1,7 @@
 //! Lowers conversions.
 
-use super::conversion::unmodified;
-use super::{Cx, Decoded, Operand, Res, Role, S32, U32, double, float, refuse};
+use super::conversion::{half_source, int_type, unmodified};
+use super::{Cx, Decoded, Res, Role, S32, U32, double, float, refuse};
 use crate::sass::table::meaning::Convert as Name;
 use warpbound_core::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
 
@@ -10,14 +10,6 @@ fn float_type(name: &str) -> FloatTy {
         ".F16" => FloatTy::F16,
         ".F64" => FloatTy::F64,
         _ => FloatTy::F32,
-    }
-}
-
-pub(super) fn int_type(name: &str) -> Res<IntTy> {
-    let (sign, bits) = name.split_at(name.len().min(2));
-    match bits.parse() {
-        Ok(bits @ (8 | 16 | 32 | 64)) => Ok(IntTy { bits, signed: sign == ".S" }),
-        _ => refuse(format!("`{name}` is no integer type"), ""),
     }
 }
 
@@ -174,20 +166,4 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             Ok(value)
         }
     }
-}
-
-/// Returns the selected half of a register with its signs.
-pub(super) fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
-    const SIGN: u64 = 1 << 15;
-    let mut value = cx.raw(operand)?;
-    if operand.half {
-        value = cx.value(IntOp::Shr, U32, &[value, Src::Imm(16)]);
-    }
-    if operand.abs {
-        value = cx.value(IntOp::And, U32, &[value, Src::Imm(SIGN - 1)]);
-    }
-    if operand.neg {
-        value = cx.value(IntOp::Xor, U32, &[value, Src::Imm(SIGN)]);
-    }
-    Ok(value)
 }

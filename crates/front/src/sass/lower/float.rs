@@ -127,7 +127,7 @@ fn half(cx: &mut Cx, d: &Decoded) -> Res<()> {
         }
     };
     let ty = if d.modifier("half") == ".BF16" { FloatTy::Bf16 } else { FloatTy::F16 };
-    let a = super::convert::half_source(cx, operand)?;
+    let a = super::conversion::half_source(cx, operand)?;
     let dst = cx.dst(d, "d")?;
     // a subnormal bfloat16 is one of single precision, which the unit flushes
     let mode = FloatMode { approx: true, ftz: ty == FloatTy::Bf16, ..FloatMode::default() };

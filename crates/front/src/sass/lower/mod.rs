@@ -18,6 +18,7 @@ mod double;
 mod flags;
 mod float;
 mod half;
+mod image;
 mod int;
 mod matrix;
 mod memory;
@@ -351,6 +352,7 @@ impl<'a> Cx<'a> {
             Some(Meaning::Double(name)) => double::lower(self, d, name),
             Some(Meaning::Convert(name)) => convert::lower(self, d, name),
             Some(Meaning::Memory(name)) => memory::lower(self, d, name),
+            Some(Meaning::Image(name)) => image::lower(self, d, name),
             Some(Meaning::Warp(name)) => warp::lower(self, d, name),
             Some(Meaning::Control(name)) => control::lower(self, d, name, next),
             None => {

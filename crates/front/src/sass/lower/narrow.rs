@@ -1,6 +1,6 @@
 //! Lowers conversions to numbers of a few bits, of which a register holds several.
 
-use super::convert::{half_source, int_type};
+use super::conversion::{half_source, int_type};
 use super::{Cx, Decoded, Res, Role, S32, U32, refuse};
 use crate::sass::table::meaning::Convert as Name;
 use warpbound_core::program::sem::{

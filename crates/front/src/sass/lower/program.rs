@@ -348,7 +348,7 @@ fn placeholder(cx: &mut Cx, place: u32, out: &mut Vec<Instr>) {
     });
 }
 
-/// Sets parameters, variables, constants, and the sizes of shared and local memory.
+/// Sets parameters, references, variables, constants, and the sizes of shared and local memory.
 fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &mut Vec<Problem>) {
     let params = kernel.params.iter().enumerate().map(|(index, &(offset, size))| Param {
         name: format!("param_{index}"),
@@ -357,6 +357,11 @@ fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &m
         ty: if matches!(size, 1 | 2 | 4 | 8) { ParamType::Int } else { ParamType::Bytes },
     });
     program.params = params.collect();
+    for (_, reference) in &kernel.references {
+        if !program.references.contains(reference) {
+            program.references.push(reference.clone());
+        }
+    }
     let memory = &mut program.memory;
     memory.param_bytes = kernel.param_bytes;
     memory.globals = cubin.globals.clone();

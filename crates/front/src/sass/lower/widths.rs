@@ -10,7 +10,7 @@ pub(super) fn width(d: &Decoded, operand: &Operand) -> u8 {
     }
     let (name, parts) = (operand.name, d.parts());
     let has = |wanted: &[&str]| parts.iter().any(|part| wanted.contains(part));
-    if let Some(count) = matrix(&parts, name) {
+    if let Some(count) = matrix(&parts, name).or_else(|| super::image::width(d, operand)) {
         return count;
     }
     match parts.first().copied().unwrap_or_default() {

@@ -122,7 +122,7 @@ impl Encoding {
 
 /// Returns the bits of the offset of an address.
 fn address_offset(spec: &OperandSpec, register: Register, offset: i64) -> Option<Word> {
-    let field = spec.offset.as_ref()?;
+    let Some(field) = &spec.offset else { return if offset == 0 { Some(0) } else { None } };
     let unit = if spec.words { 4 } else { 1 };
     if offset % unit != 0 {
         return None;

@@ -28,6 +28,8 @@ pub enum Meaning {
     Convert(Convert),
     /// Loads, stores, atomic operations and fences.
     Memory(Memory),
+    /// Texture fetches, accesses to surfaces, and queries of both.
+    Image(Image),
     /// Exchanges between the threads of a warp or a block.
     Warp(Warp),
     /// Branches, divergent regions, calls and exits.
@@ -234,6 +236,23 @@ pub enum Memory {
     Ldgdepbar,
     /// Each lane adds one.
     Count,
+}
+
+/// Texture fetches, accesses to surfaces, and queries of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say what the opcodes do")]
+pub enum Image {
+    /// A fetch at floating-point coordinates.
+    Sample,
+    /// A fetch at integer coordinates.
+    Texel,
+    /// A fetch of one channel of four texels.
+    Gather,
+    LoadSurface,
+    StoreSurface,
+    /// The extents of a texture.
+    Query,
 }
 
 /// Exchanges between the threads of a warp or a block.

@@ -148,6 +148,14 @@ impl Segment {
         Self { start, size: start, ..Self::default() }
     }
 
+    /// Returns the first offset for the variables of another module.
+    pub fn next_start(&self) -> u64 {
+        match self.size {
+            none if none == self.start => none,
+            end => (end + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN),
+        }
+    }
+
     /// Places a variable of `size` bytes at the next multiple of `align` and returns its offset.
     pub fn place(&mut self, name: &str, size: u64, align: u64) -> u64 {
         let offset = self.size.next_multiple_of(align.max(1));

@@ -29,7 +29,6 @@ use span::Span;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, closest};
 use warpbound_core::isa::IsaTable;
 use warpbound_core::program::KernelCode;
-use warpbound_core::program::layout::{BUFFER_ALIGN, GUARD_BYTES};
 use warpbound_core::program::names::{self, Found};
 
 /// A parsed PTX file.
@@ -67,10 +66,7 @@ impl Module {
     /// Returns the address at which the variables in global memory of another module of the same
     /// run may begin.
     pub fn globals_end(&self) -> u64 {
-        match self.statics.globals.size {
-            none if none == self.statics.globals.start => none,
-            end => (end + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN),
-        }
+        self.statics.globals.next_start()
     }
 
     /// Returns the names of the kernels in the order of the file.

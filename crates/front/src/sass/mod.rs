@@ -28,7 +28,6 @@ use std::fmt::Write;
 
 use warpbound_core::diag::{Diagnostic, Diagnostics, closest};
 use warpbound_core::program::KernelCode;
-use warpbound_core::program::layout::{BUFFER_ALIGN, GLOBALS_BASE, GUARD_BYTES};
 use warpbound_core::program::names::{self, Found};
 
 /// A parsed file of machine code.
@@ -45,7 +44,7 @@ impl Module {
     /// The file is not a cubin, or is damaged. Errors in the code of a kernel are found when it is
     /// lowered.
     pub fn read(name: &str, bytes: &[u8], encoding: &Encoding) -> Result<Self, Diagnostics> {
-        Self::read_behind(name, bytes, encoding, GLOBALS_BASE)
+        Self::read_behind(name, bytes, encoding, 0)
     }
 
     /// Reads a file like [`Module::read`], for a run of several modules: its variables in global
@@ -59,14 +58,13 @@ impl Module {
         encoding: &Encoding,
         globals_start: u64,
     ) -> Result<Self, Diagnostics> {
-        let start = globals_start.max(GLOBALS_BASE);
-        Ok(Self { name: name.to_owned(), cubin: cubin::read(name, bytes, encoding, start)? })
+        Ok(Self { name: name.to_owned(), cubin: cubin::read(name, bytes, encoding, globals_start)? })
     }
 
-    /// Returns the address at which the variables in global memory of another module of the same
-    /// run may begin.
+    /// Returns the offset at which the variables in global memory of another module of the same run
+    /// may begin.
     pub fn globals_end(&self) -> u64 {
-        (self.cubin.globals.size + GUARD_BYTES).next_multiple_of(BUFFER_ALIGN)
+        self.cubin.globals.next_start()
     }
 
     /// Returns the architecture, such as 61 for sm_61.

@@ -18,9 +18,10 @@ use object::{LittleEndian, SectionIndex};
 use super::table::{Abi, Encoding};
 use info::{Info, Infos};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::isa::Space;
 use warpbound_core::program::Reference;
 use warpbound_core::program::image::{MAX_IMAGES, reference_handle};
-use warpbound_core::program::layout::Segment;
+use warpbound_core::program::layout::{GLOBALS_BASE, Segment, window_base};
 
 type Elf = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
@@ -88,7 +89,7 @@ pub struct Kernel {
 }
 
 /// Reads a cubin, or the cubin for one of the encoding's architectures in a fat binary. Variables
-/// in global memory begin at `globals_start`.
+/// in global memory begin at offset `globals_start`.
 ///
 /// # Errors
 /// The file is not a cubin, or is damaged.
@@ -209,13 +210,13 @@ impl File<'_> {
         let mut bases = Vec::new();
         for name in [".nv.global.init", ".nv.global"] {
             if let Some(index) = self.find(name) {
-                bases.push((index, self.place(index, &mut globals)?));
+                bases.push((index, GLOBALS_BASE + self.place(index, &mut globals)?));
             }
         }
         let mut constants = Segment::default();
         let banks = &self.abi.banks;
         if let Some(index) = self.find(&constants_of(banks.user)) {
-            bases.push((index, self.place(index, &mut constants)?));
+            bases.push((index, window_base(Space::Const) + self.place(index, &mut constants)?));
         }
         let table = constants_of(banks.addresses);
         let mut addresses = self.named(&table)?;
@@ -233,7 +234,7 @@ impl File<'_> {
         Ok(Cubin { target, globals, constants, addresses, kernels, member: false })
     }
 
-    /// Appends a section and its variables to a segment; returns its address.
+    /// Appends a section and its variables to a segment; returns its offset.
     fn place(&self, index: SectionIndex, segment: &mut Segment) -> Result<u64, Diagnostics> {
         let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
         let size = section.sh_size(ENDIAN);

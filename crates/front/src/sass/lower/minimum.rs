@@ -91,17 +91,17 @@ impl Kind {
 }
 
 /// Lowers the predicates that say whether the result is the first source, one for each half of a
-/// word. The second one is that of the lower half, and of a word both are the same.
+/// word. The first one is that of the lower half, and of a word both are the same.
 fn chosen(cx: &mut Cx, d: &Decoded, kind: Kind, (a, b): (Src, Src)) -> Res<()> {
-    let (upper, lower) = (cx.pred_dst(d, "x"), cx.pred_dst(d, "y"));
-    if upper.is_none() && lower.is_none() {
+    let (lower, upper) = (cx.pred_dst(d, "x"), cx.pred_dst(d, "y"));
+    if lower.is_none() && upper.is_none() {
         return Ok(());
     }
     let PredSrc::Const(least) = cx.pred_src(d, "p") else {
         return refuse(format!("{} into predicates, selected by a predicate", d.op.name), "");
     };
     let relation = if least { Cmp::Le } else { Cmp::Ge };
-    for (out, at) in [(upper, 16), (lower, 0)] {
+    for (out, at) in [(lower, 0), (upper, 16)] {
         let Some(out) = out else { continue };
         let part = |cx: &mut Cx, word: Src| match kind.halves {
             true => cx.value(IntOp::Bfe, kind.ty, &[word, Src::Imm(at), Src::Imm(16)]),

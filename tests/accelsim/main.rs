@@ -27,7 +27,7 @@ fn tables() -> Vec<Opcodes> {
     let source = |name: &str| Ok(shipped::source(&shipped::root().join(format!("isa/traces/{name}.ron"))));
     let table =
         |name| Opcodes::parse(&source(name).unwrap(), &source).unwrap_or_else(|error| panic!("{error}"));
-    ["kepler", "pascal", "volta", "turing", "ampere"].map(table).into()
+    ["kepler", "pascal", "volta", "turing", "ampere", "hopper", "blackwell"].map(table).into()
 }
 
 fn read_as(text: &str, taking: &TraceOptions) -> Result<TracedKernel, Diagnostics> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bulk;
 use super::code::{Code, Guess};
 use super::header::{Header, NEWEST_TRACER};
 use super::instruction::Format;
@@ -84,7 +85,7 @@ impl TracedKernel {
         code.place(&places);
         summary.executions = order.iter().map(|index| index.map_or(0, |index| seen[index].count)).collect();
         summary.opcodes = opcodes.name.clone();
-        notes.extend(reading_notes(&header, &summary, options, &actions));
+        notes.extend(reading_notes(&header, &summary, options, &actions, &code));
         program.notes = notes;
         let listing = listing(&program, &code, &order);
         let local_words = header.own.local_bytes.map_or(most_local.div_ceil(4), |bytes| bytes / 4);
@@ -142,7 +143,7 @@ fn table<'t>(
             Diagnostic::general(&file.name, "the header does not state for which GPU the code was compiled");
         return Err(problem.hint("add a line such as `-binary version = 86` for sm_86"));
     };
-    if header.tracer > NEWEST_TRACER {
+    if !header.is_known() {
         notes.push(format!(
             "tracer version {} is newer than the versions known here: read as version {NEWEST_TRACER}",
             header.tracer
@@ -161,15 +162,27 @@ fn table<'t>(
     Ok(near)
 }
 
+/// The addresses that the lines of an instruction have.
+#[derive(Clone, Copy, Debug)]
+enum Addressed {
+    /// None.
+    Not,
+    /// Those of the active lanes, in a space.
+    Lanes(Space),
+    /// Those of a bulk copy of elements of this width.
+    Bulk(u32),
+}
+
 /// The state of the first reading.
 struct Counting<'o> {
     code: Code,
     guess: Guess,
     seen: Vec<InstrStats>,
-    /// For each instruction, whether it is a branch or exit, and the space of its addresses, if it
-    /// has any.
+    /// For each instruction, whether it is a branch or exit, the addresses of its lines, and the
+    /// number of registers there.
     branches: Vec<bool>,
-    spaces: Vec<Option<Space>>,
+    addressed: Vec<Addressed>,
+    registers: Vec<usize>,
     opcodes: &'o Opcodes,
     format: Format,
     windows: Windows,
@@ -185,7 +198,8 @@ impl<'o> Counting<'o> {
             guess: Guess::default(),
             seen: Vec::new(),
             branches: Vec::new(),
-            spaces: Vec::new(),
+            addressed: Vec::new(),
+            registers: Vec::new(),
             opcodes,
             format: Format::of(&stream.header),
             windows: Windows::of(&stream.header),
@@ -250,17 +264,22 @@ impl<'o> Counting<'o> {
                 instr
             }
         };
-        if let Some(space) = self.spaces[instr as usize] {
-            words.addresses(lanes, addresses)?;
-            if matches!(space, Space::Local | Space::Generic) {
-                for lane in lanes.lanes() {
-                    if let (Space::Local, address) = self.windows.resolve(space, addresses[lane]) {
-                        self.most_local = self.most_local.max(address + 16);
+        let index = instr as usize;
+        match self.addressed[index] {
+            Addressed::Not => {}
+            Addressed::Lanes(space) => {
+                words.addresses(lanes, addresses)?;
+                if matches!(space, Space::Local | Space::Generic) {
+                    for lane in lanes.lanes() {
+                        if let (Space::Local, address) = self.windows.resolve(space, addresses[lane]) {
+                            self.most_local = self.most_local.max(address + 16);
+                        }
                     }
                 }
             }
+            Addressed::Bulk(width) => words.bulk(width)?,
         }
-        words.end()?;
+        words.end(self.registers[index], !matches!(self.addressed[index], Addressed::Not))?;
         Ok((instr, lanes))
     }
 
@@ -277,7 +296,12 @@ impl<'o> Counting<'o> {
         };
         self.seen.push(InstrStats::default());
         self.branches.push(matches!(effect, Some(OpcodeEffect::Branch | OpcodeEffect::Exit)));
-        self.spaces.push((fixed.width > 0).then_some(space));
+        self.addressed.push(match fixed.width {
+            width if bulk::is_bulk(&fixed.opcode) => Addressed::Bulk(width),
+            0 => Addressed::Not,
+            _ => Addressed::Lanes(space),
+        });
+        self.registers.push(fixed.registers());
     }
 }
 
@@ -287,10 +311,15 @@ fn reading_notes(
     summary: &Summary,
     options: &TraceOptions,
     actions: &[Action],
+    code: &Code,
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    let uniform = code.found.iter().any(|found| found.fixed.lists_others());
     notes.push(match (header.own.whole, options.conservative_predicates) {
         (true, _) => "from a trace that lists every operand".to_owned(),
+        (false, false) if uniform => "from a trace: dependences are those of the recorded registers; predicates and uniform \
+                                      registers that are not recorded cost nothing (--conservative-predicates)"
+            .to_owned(),
         (false, false) => "from a trace: dependences are those of the recorded registers; predicates and uniform registers \
                            are not recorded, and cost nothing (--conservative-predicates)"
             .to_owned(),

@@ -5,13 +5,14 @@
 //! from beginning to end and finds the instructions, from which `lower` builds a
 //! [`warpbound_core::program::KernelCode`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
 //! [`TraceSource`] yields its blocks. `stream` parses the structure of the file and `instruction`
-//! its lines; `code` looks up an instruction by its text.
+//! its lines, with `bulk` and `tail` for their ends; `code` looks up an instruction by its text.
 //!
 //! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
 //! addresses of textures) takes no time here unless [`TraceOptions`] states otherwise. The notes of
 //! the program list it. No input causes a panic. The use of memory grows with the largest block and
 //! the number of distinct instructions, at most 2^20, but not with the size of the file.
 
+mod bulk;
 mod code;
 mod header;
 mod instruction;
@@ -20,9 +21,11 @@ mod lines;
 mod list;
 mod lower;
 mod opcodes;
+mod registers;
 mod source;
 mod stream;
 mod synthetic;
+mod tail;
 mod windows;
 mod write;
 

@@ -204,7 +204,7 @@ impl Reader<'_> {
             Action::Plain | Action::Exit => Step::plain(pc),
             Action::Barrier | Action::Arrive => {
                 let used = match self.kernel.header.own.whole {
-                    true => barrier(words.end()?),
+                    true => barrier(words.immediate(false)?),
                     false => BarrierUse { id: 0, warps: 0 },
                 };
                 paths.partial_barriers |= used.warps != 0 || action == Action::Arrive;
@@ -222,7 +222,7 @@ impl Reader<'_> {
                 Step::plain(pc)
             }
             Action::Wait => {
-                let immediate = words.end()?.unwrap_or(0);
+                let immediate = words.immediate(false)?.unwrap_or(0);
                 if immediate < 0 {
                     self.groups.commit();
                 }

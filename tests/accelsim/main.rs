@@ -10,6 +10,7 @@ mod shipped;
 mod format;
 mod hostile;
 mod opcodes;
+mod packed;
 mod round_trip;
 mod synthetic;
 mod versions;

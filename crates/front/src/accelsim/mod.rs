@@ -4,8 +4,9 @@
 //! `list` parses `kernelslist.g`. A trace is read twice. First, [`TracedKernel::read`] reads it
 //! from beginning to end and finds the instructions, from which `lower` builds a
 //! [`warpbound_core::program::KernelCode`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
-//! [`TraceSource`] yields its blocks. `stream` parses the structure of the file and `instruction`
-//! its lines, with `bulk` and `tail` for their ends; `code` looks up an instruction by its text.
+//! [`TraceSource`] yields its blocks. `stream` parses the structure of the file, which `packed`
+//! unpacks first if it is a `.tracez`, and `instruction` its lines, with `bulk` and `tail` for their
+//! ends; `code` looks up an instruction by its text.
 //!
 //! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
 //! addresses of textures) takes no time here unless [`TraceOptions`] states otherwise. The notes of
@@ -21,6 +22,7 @@ mod lines;
 mod list;
 mod lower;
 mod opcodes;
+mod packed;
 mod registers;
 mod source;
 mod stream;

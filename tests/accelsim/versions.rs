@@ -29,6 +29,7 @@ fn all_versions_give_the_same_program_and_cycles() {
     assert_eq!((kernel.summary.opcodes.as_str(), kernel.header.tracer), ("hopper", 5));
     assert_eq!(kernel.summary.unknown.len(), 0);
     assert_eq!((kernel.summary.warps, kernel.summary.warp_instructions), (4, 52));
+    assert!(kernel.program.notes.iter().any(|note| note.contains("bulk copies only take their unit")));
     let five = outcome(&kernel);
     for text in [TILE6, TILE7] {
         let kernel = read(text).unwrap();

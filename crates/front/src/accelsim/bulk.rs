@@ -7,7 +7,7 @@
 //! `4 first count differences..`. These words are checked; they do not become part of paths, since a
 //! path has at most one address per lane.
 
-use super::instruction::{Words, Wrong};
+use super::words::{Words, Wrong};
 
 /// The beginnings of the opcodes whose lines have such words.
 const OPCODES: [&str; 7] = ["UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG", "UBLKCP", "UBLKPF", "UBLKRED"];
@@ -75,8 +75,7 @@ impl Words<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::instruction::Format;
-    use super::super::tail::Tail;
+    use super::super::format::{Format, Tail};
     use super::*;
 
     fn read(width: u32, text: &str) -> Result<Option<i64>, String> {

@@ -7,26 +7,11 @@
 //! close a group. Bulk copies have other words instead of the addresses, which [`super::bulk`]
 //! parses.
 
-use std::ops::Range;
-
-use super::header::{Header, MAX_OPERANDS};
+use super::format::{Format, Tail};
+use super::header::MAX_OPERANDS;
 use super::registers::{any_register_number, is_other};
-use super::tail::Tail;
+use super::words::{SHAPE, Words, Wrong, hexadecimal};
 use warpbound_core::base::{LaneMask, WARP_SIZE};
-
-/// A problem in a line: the range of the line, the message and the hint.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) at: Range<usize>,
-    pub(super) message: String,
-    pub(super) hint: &'static str,
-}
-
-impl Wrong {
-    pub(super) fn new(at: Range<usize>, message: impl Into<String>, hint: &'static str) -> Self {
-        Self { at, message: message.into(), hint }
-    }
-}
 
 /// The parts of a line that are the same for all executions of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,147 +38,7 @@ impl Fixed {
     }
 }
 
-/// An iterator over the words of a line.
-#[derive(Clone)]
-pub(super) struct Words<'l> {
-    line: &'l [u8],
-    at: usize,
-    pub(super) format: Format,
-}
-
-impl<'l> Words<'l> {
-    pub(super) fn new(line: &'l [u8], format: Format) -> Self {
-        Self { line, at: 0, format }
-    }
-
-    /// Returns the next word and its range.
-    #[inline]
-    pub(super) fn next(&mut self) -> Option<(&'l [u8], Range<usize>)> {
-        let line = self.line;
-        let mut at = self.at;
-        while at < line.len() && line[at] == b' ' {
-            at += 1;
-        }
-        let start = at;
-        while at < line.len() && line[at] != b' ' {
-            at += 1;
-        }
-        self.at = at;
-        (start < at).then(|| (&line[start..at], start..at))
-    }
-
-    /// Returns the next word without moving past it.
-    pub(super) fn peek(&self) -> Option<&'l [u8]> {
-        Some(self.clone().next()?.0)
-    }
-
-    /// Returns the number of numbers that follow, up to the first other word, and at most `most`.
-    pub(super) fn numbers(&self, most: usize) -> usize {
-        let mut words = self.clone();
-        let is_number = |word: &[u8]| decimal(word).is_some() || hexadecimal(word).is_some();
-        (0..most).take_while(|_| words.next().is_some_and(|(word, _)| is_number(word))).count()
-    }
-
-    pub(super) fn want(&mut self, expected: &str) -> Result<(&'l [u8], Range<usize>), Wrong> {
-        self.next().ok_or_else(|| {
-            let end = self.line.len();
-            Wrong::new(
-                end.saturating_sub(1)..end,
-                format!("the line ends where {expected} is expected"),
-                SHAPE,
-            )
-        })
-    }
-
-    pub(super) fn text(&mut self, expected: &str) -> Result<(&'l str, Range<usize>), Wrong> {
-        let (word, at) = self.want(expected)?;
-        match std::str::from_utf8(word) {
-            Ok(text) if text.is_ascii() => Ok((text, at)),
-            _ => Err(Wrong::new(at, format!("{expected} is not ASCII text"), SHAPE)),
-        }
-    }
-
-    pub(super) fn decimal(&mut self, expected: &str) -> Result<i64, Wrong> {
-        let (word, at) = self.want(expected)?;
-        decimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
-        })
-    }
-
-    pub(super) fn hexadecimal(&mut self, expected: &str) -> Result<u64, Wrong> {
-        let (word, at) = self.want(expected)?;
-        hexadecimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
-        })
-    }
-}
-
-pub(super) const SHAPE: &str = "PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..]";
-
-#[inline]
-pub(super) fn decimal(word: &[u8]) -> Option<i64> {
-    let (negative, digits) = match word {
-        [b'-', rest @ ..] => (true, rest),
-        rest => (false, rest),
-    };
-    if digits.is_empty() || digits.len() > 19 {
-        return None;
-    }
-    let mut value: i64 = 0;
-    for &digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
-    }
-    Some(if negative { -value } else { value })
-}
-
-#[inline]
-fn hexadecimal(word: &[u8]) -> Option<u64> {
-    let digits = match word {
-        [b'0', b'x' | b'X', rest @ ..] => rest,
-        rest => rest,
-    };
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    let mut value = 0u64;
-    for &digit in digits {
-        let digit = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            b'A'..=b'F' => digit - b'A' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u64::from(digit);
-    }
-    Some(value)
-}
-
-/// The format of the lines of a file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Format {
-    /// The number of words before the program counter.
-    before: usize,
-    /// The end of the lines.
-    pub(super) tail: Tail,
-}
-
 impl Format {
-    pub(super) fn of(header: &Header) -> Self {
-        // tracers before version 3 begin each line with block and warp
-        let place = if header.tracer < 3 { 4 } else { 0 };
-        let core = if header.core_numbers { 2 } else { 0 };
-        Self { before: place + core + usize::from(header.line_numbers), tail: Tail::of(header) }
-    }
-
-    /// Returns a format with nothing before the program counter.
-    #[cfg(test)]
-    pub(super) fn ending(tail: Tail) -> Self {
-        Self { before: 0, tail }
-    }
-
     /// Returns the program counter, the active lanes, and the remaining words.
     #[inline]
     pub(super) fn begin<'l>(self, line: &'l [u8]) -> Result<(u64, LaneMask, Words<'l>), Wrong> {
@@ -211,26 +56,6 @@ impl Format {
 }
 
 impl<'l> Words<'l> {
-    /// Returns the remainder of the line from the next word on.
-    #[inline]
-    pub(super) fn rest(&mut self) -> &'l [u8] {
-        while self.at < self.line.len() && self.line[self.at] == b' ' {
-            self.at += 1;
-        }
-        &self.line[self.at..]
-    }
-
-    /// Skips bytes.
-    #[inline]
-    pub(super) fn skip(&mut self, bytes: usize) {
-        self.at += bytes;
-    }
-
-    /// Returns the approximate position of the next word.
-    pub(super) fn position(&self) -> usize {
-        self.at
-    }
-
     /// Parses operands, opcode, the flag of products of warp groups, and width.
     pub(super) fn fixed(&mut self) -> Result<Fixed, Wrong> {
         let dsts = self.registers("the number of destinations")?;
@@ -249,11 +74,11 @@ impl<'l> Words<'l> {
         }
         let srcs = self.registers("the number of sources")?;
         let closes_group = opcode.contains("GMMA") && self.group_flag()?;
-        let from = self.at;
+        let from = self.position();
         let width = self.decimal("the width of the access")?;
         let width = u32::try_from(width).ok().filter(|width| *width <= 128);
         let width = width.ok_or_else(|| {
-            Wrong::new(from..self.at, "this is no width of an access, 0 to 128 bytes", SHAPE)
+            Wrong::new(from..self.position(), "this is no width of an access, 0 to 128 bytes", SHAPE)
         })?;
         Ok(Fixed { dsts, opcode: opcode.to_owned(), srcs, closes_group, width })
     }
@@ -267,12 +92,12 @@ impl<'l> Words<'l> {
             Tail::Two => self.numbers(3) < 3,
             Tail::Values | Tail::References | Tail::Newer => false,
         };
-        let from = self.at;
+        let from = self.position();
         match if without { 0 } else { self.decimal("the flag of a product of a warp group")? } {
             0 => Ok(false),
             1 => Ok(true),
             _ => Err(Wrong::new(
-                from..self.at,
+                from..self.position(),
                 "this is no flag of a product of a warp group",
                 "1 where the product closes a group of products, or else 0",
             )),
@@ -280,12 +105,12 @@ impl<'l> Words<'l> {
     }
 
     fn registers(&mut self, expected: &str) -> Result<Vec<u32>, Wrong> {
-        let from = self.at;
+        let from = self.position();
         let count = self.decimal(expected)?;
         let count = usize::try_from(count).ok().filter(|&count| count <= MAX_OPERANDS);
         let count = count.ok_or_else(|| {
             Wrong::new(
-                from..self.at,
+                from..self.position(),
                 format!("an instruction has at most {MAX_OPERANDS} registers of a kind"),
                 SHAPE,
             )
@@ -308,7 +133,7 @@ impl<'l> Words<'l> {
     /// Parses the addresses of the enabled lanes, which have one of three forms.
     #[inline]
     pub(super) fn addresses(&mut self, lanes: LaneMask, to: &mut [u64; WARP_SIZE]) -> Result<(), Wrong> {
-        let from = self.at;
+        let from = self.position();
         match self.decimal("the form of the addresses")? {
             0 => {
                 for lane in lanes.lanes() {
@@ -323,7 +148,7 @@ impl<'l> Words<'l> {
                 if run & run.wrapping_add(1) != 0 {
                     let message = "a first address and a distance, but the active lanes are not consecutive";
                     return Err(Wrong::new(
-                        from..self.at,
+                        from..self.position(),
                         message,
                         "form 0 lists all addresses, form 2 the differences",
                     ));
@@ -348,7 +173,7 @@ impl<'l> Words<'l> {
             form => {
                 let message = format!("addresses of form {form}");
                 return Err(Wrong::new(
-                    from..self.at,
+                    from..self.position(),
                     message,
                     "0 list, 1 first and distance, 2 first and differences",
                 ));

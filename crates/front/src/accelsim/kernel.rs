@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::bulk;
 use super::code::{Code, Guess};
+use super::format::Format;
 use super::header::{Header, NEWEST_TRACER};
-use super::instruction::Format;
 use super::lower::{Action, InstrStats, Lowered, TraceOptions, lower};
 use super::opcodes::{OpcodeEffect, Opcodes};
 use super::stream::{Item, Stream};
+use super::words::Wrong;
 use super::{TraceFile, windows::Windows};
 use warpbound_core::base::{LaneMask, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
@@ -252,7 +253,7 @@ impl<'o> Counting<'o> {
         &mut self,
         line: &[u8],
         addresses: &mut [u64; WARP_SIZE],
-    ) -> Result<(u32, LaneMask), super::instruction::Wrong> {
+    ) -> Result<(u32, LaneMask), Wrong> {
         let (pc, lanes, mut words) = self.format.begin(line)?;
         let instr = match self.code.known(&mut self.guess, pc, &mut words) {
             Some(instr) => instr,
@@ -350,6 +351,13 @@ fn reading_notes(
     if actions.contains(&Action::Arrive) && !header.own.whole {
         notes.push(
             "numbers of barriers are not recorded: all barriers count as one barrier of the whole block"
+                .to_owned(),
+        );
+    }
+    if code.found.iter().any(|found| bulk::is_bulk(&found.fixed.opcode)) {
+        notes.push(
+            "bulk copies only take their unit: what waits for them costs nothing, and the memory that they access \
+             does not count as traffic"
                 .to_owned(),
         );
     }

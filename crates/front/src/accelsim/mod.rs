@@ -6,7 +6,7 @@
 //! [`warpbound_core::program::KernelCode`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
 //! [`TraceSource`] yields its blocks. `stream` parses the structure of the file, which `packed`
 //! unpacks first if it is a `.tracez`, and `instruction` its lines, with `bulk` and `tail` for their
-//! ends; `code` looks up an instruction by its text.
+//! ends; `words` splits them, and `format` is what the header states on them; `code` looks up an instruction by its text.
 //!
 //! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
 //! addresses of textures) takes no time here unless [`TraceOptions`] states otherwise. The notes of
@@ -15,6 +15,7 @@
 
 mod bulk;
 mod code;
+mod format;
 mod header;
 mod instruction;
 mod kernel;
@@ -29,6 +30,7 @@ mod stream;
 mod synthetic;
 mod tail;
 mod windows;
+mod words;
 mod write;
 
 use std::fmt;

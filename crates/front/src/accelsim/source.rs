@@ -1,10 +1,11 @@
 //! The second reading of a trace, which yields its blocks.
 
 use super::code::Guess;
-use super::instruction::{Format, Words, Wrong};
+use super::format::Format;
 use super::kernel::TracedKernel;
 use super::lower::Action;
 use super::stream::{Item, Stream};
+use super::words::{Words, Wrong};
 use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::isa::Space;

@@ -12,24 +12,9 @@
 //! `nvbit_v5_trace.py` states them. The values of registers and the descriptions do not influence
 //! timing: they are checked and skipped.
 
-use super::header::{Header, REFERENCES};
-use super::instruction::{SHAPE, Words, Wrong, decimal};
+use super::format::Tail;
+use super::words::{SHAPE, Words, Wrong, decimal};
 use warpbound_core::base::WARP_SIZE;
-
-/// The end of the lines of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tail {
-    /// An immediate, or nothing.
-    One,
-    /// At most two immediates.
-    Two,
-    /// Immediates and values of registers.
-    Values,
-    /// Two immediates and a description of the memory reference.
-    References,
-    /// Any of these, by an unknown version.
-    Newer,
-}
 
 const SHAPE_OF_VALUES: &str =
     "immediates, then NoVal, or Val and for each register 1 and its value, or 32 and those of all lanes";
@@ -52,24 +37,16 @@ const SPACES: [&str; 12] = [
     "TENSOR_CORE_MEM",
 ];
 
-impl Tail {
-    pub(super) fn of(header: &Header) -> Self {
-        match header.tracer {
-            0..=4 => Self::One,
-            5 => Self::Two,
-            6 => Self::Values,
-            REFERENCES if header.is_known() => Self::References,
-            _ => Self::Newer,
-        }
-    }
-}
-
 impl Words<'_> {
     /// Parses the end of a line: immediates, values of `registers` registers, and the description of
     /// the memory reference, as the format requires. Returns the first immediate. `addressed` states
     /// whether the line has addresses. Further words are an error.
     #[inline]
     pub(super) fn end(&mut self, registers: usize, addressed: bool) -> Result<Option<i64>, Wrong> {
+        // most lines of most traces
+        if self.is_at_end() && matches!(self.format.tail, Tail::One | Tail::Two) {
+            return Ok(None);
+        }
         let immediate = self.immediate(addressed)?;
         match self.format.tail {
             Tail::One | Tail::Two => {}
@@ -237,7 +214,7 @@ fn number(word: &[u8]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::instruction::Format;
+    use super::super::format::Format;
     use super::*;
 
     fn ends(tail: Tail, text: &str, registers: usize, addressed: bool) -> Result<Option<i64>, String> {

@@ -233,7 +233,7 @@ def kernel(
         if entry is not None:
             raise Error.of("only PTX and machine code have kernels to choose from", place=str(source))
         # an unknown name or an invalid file is an error here, not where the kernel is used
-        if ending not in (".traceg", ".g"):
+        if ending not in (".traceg", ".tracez", ".g"):
             found = _call.answer("inspect", path_text(source, "source"))["results"][0]
             if found.get("kind") == "machine":
                 raise Error.of("this is a machine, not a kernel", hint="machine() finds machines", place=str(source))

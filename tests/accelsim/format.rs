@@ -187,7 +187,7 @@ fn versions_of_the_tracer() {
     assert_eq!(shape(&lines("17 ", "", 4, 1)), expected);
     assert_eq!(shape(&lines("", " 0 ", 5, 0)), expected);
     assert_eq!(shape(&lines("3 ", " -1", 5, 1)), expected);
-    let newer = read(&lines("", " 0", 6, 0)).unwrap();
+    let newer = read(&lines("", " 0", 8, 0)).unwrap();
     assert!(newer.program.notes.iter().any(|note| note.contains("newer")));
 }
 

@@ -6,11 +6,16 @@ use warpbound::exec::Options;
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
 
-use super::{VECADD, read, shipped, workload};
+use super::{VECADD, read_bytes, shipped, workload};
 
 /// Does everything that can be done with a trace. Returns whether it is valid.
-fn exercise(text: &str, machines: &[Machine]) -> bool {
-    let kernel = match read(text) {
+pub fn exercise(text: &str, machines: &[Machine]) -> bool {
+    exercise_bytes(text.as_bytes(), machines)
+}
+
+/// Does the same with a trace in any form.
+pub fn exercise_bytes(bytes: &[u8], machines: &[Machine]) -> bool {
+    let kernel = match read_bytes(bytes) {
         Ok(kernel) => kernel,
         Err(problems) => {
             assert!(!problems.is_empty() && !problems.to_string().is_empty());
@@ -29,7 +34,7 @@ fn exercise(text: &str, machines: &[Machine]) -> bool {
     true
 }
 
-fn machines() -> Vec<Machine> {
+pub fn machines() -> Vec<Machine> {
     ["accelsim-sm1", "ecrts25-orin-banks"].map(shipped::machine).into()
 }
 

@@ -10,10 +10,12 @@ mod shipped;
 mod format;
 mod hostile;
 mod opcodes;
+mod packed;
 mod round_trip;
 mod synthetic;
+mod versions;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use warpbound::accelsim::{InMemory, Opcodes, TraceFile, TraceOptions, TracedKernel};
 use warpbound::base::ProgressMonitor;
@@ -27,12 +29,21 @@ fn tables() -> Vec<Opcodes> {
     let source = |name: &str| Ok(shipped::source(&shipped::root().join(format!("isa/traces/{name}.ron"))));
     let table =
         |name| Opcodes::parse(&source(name).unwrap(), &source).unwrap_or_else(|error| panic!("{error}"));
-    ["kepler", "pascal", "volta", "turing", "ampere"].map(table).into()
+    ["kepler", "pascal", "volta", "turing", "ampere", "hopper", "blackwell"].map(table).into()
+}
+
+fn read_file(bytes: &[u8], taking: &TraceOptions) -> Result<TracedKernel, Diagnostics> {
+    static TABLES: LazyLock<Vec<Opcodes>> = LazyLock::new(tables);
+    let file = TraceFile { name: "t.traceg".into(), open: Arc::new(InMemory(bytes.into())) };
+    TracedKernel::read(file, &TABLES, taking, Some(&ProgressMonitor::new()))
 }
 
 fn read_as(text: &str, taking: &TraceOptions) -> Result<TracedKernel, Diagnostics> {
-    let file = TraceFile { name: "t.traceg".into(), open: Arc::new(InMemory(text.as_bytes().into())) };
-    TracedKernel::read(file, &tables(), taking, Some(&ProgressMonitor::new()))
+    read_file(text.as_bytes(), taking)
+}
+
+fn read_bytes(bytes: &[u8]) -> Result<TracedKernel, Diagnostics> {
+    read_file(bytes, &TraceOptions::default())
 }
 
 fn read(text: &str) -> Result<TracedKernel, Diagnostics> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use warpbound::accelsim::OpcodeEffect;
 use warpbound::isa::Space;
 
-use super::{shipped, tables};
+use super::{VECADD, read, shipped, tables};
 
 #[test]
 fn machines_support_every_class_of_the_tables() {
@@ -64,4 +64,48 @@ fn tables_of_generations_differ() {
     assert_eq!(of(75, "UIADD3").unwrap().0, "int.add.uniform");
     assert_eq!(of(61, "RED.E.ADD").unwrap().1, OpcodeEffect::Atomic(Space::Generic));
     assert_eq!(of(86, "RED.E.ADD").unwrap().1, OpcodeEffect::Atomic(Space::Global));
+}
+
+/// Opcodes that sm_90 to sm_120 add belong to the tables of their generation, and others count as
+/// before.
+#[test]
+fn opcodes_of_new_generations() {
+    let tables = tables();
+    let class = |target: u32, opcode: &str| {
+        let table = tables.iter().find(|table| table.targets.contains(&target)).unwrap();
+        table.find(opcode).map(|rule| rule.class.clone())
+    };
+    for opcode in [
+        "VIADD",
+        "VIADDMNMX",
+        "VIMNMX3",
+        "UTMALDG.3D.MULTICAST",
+        "HGMMA.64x128x16.F32.BF16",
+        "UBLKCP.S.G",
+        "SYNCS.EXCH.64",
+        "ELECT",
+        "ACQBULK",
+        "STSM.16.MT88.4",
+        "WARPGROUP.ARRIVE",
+        "UCGABAR_WAIT",
+        "REDG.E.ADD",
+        "LDGSTS.E",
+        "DEPBAR.LE",
+        "IMAD.MOV.U32",
+    ] {
+        for target in [90, 100, 103, 120, 121] {
+            assert!(class(target, opcode).is_some(), "{opcode} of sm_{target}");
+        }
+    }
+    for opcode in
+        ["QMMA.16832.F32.E4M3.E4M3", "OMMA.SF.16864.F32", "UTCHMMA", "LDTM.x32", "FFMA2", "LDCU.64", "UFADD"]
+    {
+        assert!(class(120, opcode).is_some() && class(90, opcode).is_none(), "{opcode}");
+    }
+    assert_eq!(class(120, "FROB"), None);
+    assert_eq!(class(86, "VIADD"), None);
+    // without a table, the newest one that is not newer
+    let next = read(&VECADD.replace("binary version = 86", "binary version = 95")).unwrap();
+    assert_eq!(next.summary.opcodes, "hopper");
+    assert_eq!(next.summary.unknown.keys().collect::<Vec<_>>(), ["FROB.X"]);
 }

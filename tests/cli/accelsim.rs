@@ -156,3 +156,24 @@ fn exported_ptx_and_machine_code_give_the_same_run() {
     let checked = json(&["check", &format!("{made}/kernelslist.g")], 0);
     assert_eq!(checked["verdict"], "holds");
 }
+
+#[test]
+fn a_packed_trace_has_the_results_of_its_text() {
+    let dir = scratch("traces-tracez");
+    let packed = include_bytes!("../accelsim/files/tile6.tracez");
+    std::fs::write(dir.join("kernel-1.tracez"), packed).unwrap();
+    std::fs::write(dir.join("kernel-2.traceg"), include_str!("../accelsim/files/tile6.traceg")).unwrap();
+    std::fs::write(dir.join("kernelslist.g"), "kernel-1.tracez\nkernel-2.traceg\n").unwrap();
+    let checked = json(&["check", &text(&dir.join("kernelslist.g"))], 0);
+    let launches = checked["results"][0]["launches"].as_array().unwrap();
+    let makespans: Vec<u64> = launches.iter().map(|launch| launch["makespan"].as_u64().unwrap()).collect();
+    assert!(makespans.len() == 2 && makespans[0] > 0 && makespans[0] == makespans[1], "{makespans:?}");
+    let [packed_file, plain] = ["kernel-1.tracez", "kernel-2.traceg"].map(|name| text(&dir.join(name)));
+    let inspected = [&packed_file, &plain].map(|file| json(&["inspect", file], 0)["results"][0].clone());
+    assert_eq!(inspected[0]["tracer_version"].as_u64(), Some(6));
+    assert_eq!(inspected[0]["instructions"], inspected[1]["instructions"]);
+    std::fs::write(dir.join("cut.tracez"), &packed[..packed.len() - 1]).unwrap();
+    let cut = warpbound(&["check", &text(&dir.join("cut.tracez"))]);
+    let message = stderr(&cut);
+    assert!(!cut.status.success() && message.contains("byte") && message.contains("damaged"), "{message}");
+}

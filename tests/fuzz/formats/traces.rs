@@ -29,7 +29,7 @@ fn exported() -> Vec<(String, Vec<u8>)> {
 fn traces() -> Vec<Vec<u8>> {
     let exported =
         exported().into_iter().filter(|(name, bytes)| name.ends_with(".traceg") && bytes.len() < 64 << 10);
-    files("tests/accelsim/files", &[".traceg"], 64 << 10)
+    files("tests/accelsim/files", &[".traceg", ".tracez"], 64 << 10)
         .into_iter()
         .chain(exported.map(|(_, bytes)| bytes))
         .collect()
@@ -48,7 +48,7 @@ fn tables() -> &'static [Opcodes] {
             |name: &str| Ok(shipped::source(&shipped::root().join(format!("isa/traces/{name}.ron"))));
         let table =
             |name| Opcodes::parse(&source(name).unwrap(), &source).unwrap_or_else(|error| panic!("{error}"));
-        ["kepler", "pascal", "volta", "turing", "ampere"].map(table).into()
+        ["kepler", "pascal", "volta", "turing", "ampere", "hopper", "blackwell"].map(table).into()
     })
 }
 

@@ -68,7 +68,7 @@ fn request(args: &Compile) -> Result<Request, Diagnostics> {
         "ptx" => {
             return Err(problem("this is PTX already").hint(format!("warpbound inspect {shown}")).into());
         }
-        "cubin" | "fatbin" | "warp" | "ron" | "traceg" | "g" => {
+        "cubin" | "fatbin" | "warp" | "ron" | "traceg" | "tracez" | "g" => {
             return Err(problem("this is no source in CUDA C++").hint("name a .cu file").into());
         }
         _ => {}

@@ -70,7 +70,7 @@ fn traced(location: &Location, session: &Session) -> Result<Option<Contents>, Di
         Ok(TraceFile::new(&traces::read(file, &LaunchOptions::default(), &session.monitor)?))
     };
     match location.extension().as_str() {
-        "traceg" => Ok(Some(Contents::Trace(read(location)?))),
+        "traceg" | "tracez" => Ok(Some(Contents::Trace(read(location)?))),
         "g" => {
             let (list, _) = traces::list(location)?;
             let kernels: Result<Vec<TraceFile>, Diagnostics> =

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::instruction::{Fixed, Words, Wrong};
+use super::instruction::Fixed;
+use super::words::{Words, Wrong};
 use warpbound_core::path::Step;
 
 /// The maximum number of texts of instructions that are kept. In a trace by the tracer, each

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::registers::register_number;
 use warpbound_core::program::RegList;
 
 /// The header of a trace.
@@ -23,6 +24,11 @@ pub struct Header {
     pub tracer: u32,
     /// Whether instruction lines begin with the number of a source line.
     pub line_numbers: bool,
+    /// Whether instruction lines begin with the numbers of an SM and of a warp on it.
+    pub core_numbers: bool,
+    /// The version of the description of the memory reference at the end of each line, which some
+    /// tracers of version 7 write.
+    pub reference_metadata: Option<u32>,
     /// The first generic address of shared memory, if the trace states it.
     pub shared_base: Option<u64>,
     /// The first generic address of local memory, if the trace states it.
@@ -61,18 +67,27 @@ pub struct Operands {
     pub guard: Option<u32>,
 }
 
-/// The newest supported version of the tracer.
-pub(super) const NEWEST_TRACER: u32 = 5;
+/// The newest version of Accel-Sim's tracer that is supported. Version 7 is one of another project,
+/// which states a version of its description of memory references.
+pub(super) const NEWEST_TRACER: u32 = 6;
+/// The version whose lines end with a description of the memory reference.
+pub(super) const REFERENCES: u32 = 7;
 
 impl Header {
+    /// Returns whether the format of the tracer's version is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.tracer <= NEWEST_TRACER || self.tracer == REFERENCES && self.reference_metadata.is_some()
+    }
+
     /// Extends the hint of a problem in the body of a trace if the version of the tracer is newer
     /// than the supported ones, which may be the cause.
     pub(super) fn with_version(&self, hint: String) -> String {
-        if self.tracer <= NEWEST_TRACER {
+        if self.is_known() {
             return hint;
         }
         let version = format!(
-            "the trace was written by tracer version {}, and versions 1 to {NEWEST_TRACER} are known",
+            "the trace was written by tracer version {}, and versions 1 to {NEWEST_TRACER} are known, and {REFERENCES} \
+             with `-mref metadata version = 1`",
             self.tracer
         );
         if hint.is_empty() { version } else { format!("{version}; {hint}") }
@@ -122,6 +137,11 @@ impl Reading {
             "binary version" => header.binary_version = Some(small(key, value)?),
             "accelsim tracer version" => header.tracer = small(key, value)?,
             "enable lineinfo" => header.line_numbers = number(key, value)? != 0,
+            "enable core id" => header.core_numbers = number(key, value)? != 0,
+            "mref metadata version" => match small(key, value)? {
+                1 => header.reference_metadata = Some(1),
+                _ => return Err(bad(key, value, "1, the only version that is known")),
+            },
             "shmem base_addr" => header.shared_base = Some(address(key, value)?),
             "local mem base_addr" => header.local_base = Some(address(key, value)?),
             "kernel id" | "cuda stream id" | "nvbit version" => {}
@@ -190,21 +210,18 @@ impl Reading {
                 "the beginning of the trace is cut off, or this is not a trace".to_owned(),
             ));
         }
+        if self.header.reference_metadata.is_some() && self.header.tracer != REFERENCES {
+            let message =
+                format!("`-mref metadata version` in a trace of tracer version {}", self.header.tracer);
+            return Err((message, format!("this key belongs to tracer version {REFERENCES}")));
+        }
         Ok(self.header)
     }
-}
-
-/// Parses the name of a register such as `R7`.
-pub(super) fn register_number(text: &str) -> Option<u32> {
-    text.strip_prefix('R')?.parse().ok().filter(|&number| number <= MAX_REGISTER)
 }
 
 /// The maximum number of registers of one kind in a line. With the registers that are added, an
 /// instruction stays below its limit.
 pub(super) const MAX_OPERANDS: usize = RegList::MAX - 4;
-
-/// The maximum number of a register.
-pub(super) const MAX_REGISTER: u32 = 59_999;
 
 fn bad(key: &str, value: &str, expected: &str) -> Wrong {
     let value: String = value.chars().take(80).collect();

@@ -1,27 +1,17 @@
 //! One line of a trace: an instruction that a warp executed.
 //!
-//! `PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..] [immediate]`. Tracers before
-//! version 3 prepend block and warp; tracers with line information prepend the number of the source
-//! line.
+//! `PC mask ndst dsts.. OPCODE nsrc srcs.. [flag] width [mode addresses..]`, and what [`super::tail`]
+//! parses. Tracers before version 3 prepend block and warp; tracers with line information prepend
+//! the number of the source line, and tracers with numbers of SMs those of the SM and its warp.
+//! Products of warp groups (`HGMMA` and others) have a flag before the width that is 1 where they
+//! close a group. Bulk copies have other words instead of the addresses, which [`super::bulk`]
+//! parses.
 
-use std::ops::Range;
-
-use super::header::{Header, MAX_OPERANDS, register_number};
+use super::format::{Format, Tail};
+use super::header::MAX_OPERANDS;
+use super::registers::{any_register_number, is_other};
+use super::words::{SHAPE, Words, Wrong, hexadecimal};
 use warpbound_core::base::{LaneMask, WARP_SIZE};
-
-/// A problem in a line: the range of the line, the message and the hint.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) at: Range<usize>,
-    pub(super) message: String,
-    pub(super) hint: &'static str,
-}
-
-impl Wrong {
-    fn new(at: Range<usize>, message: impl Into<String>, hint: &'static str) -> Self {
-        Self { at, message: message.into(), hint }
-    }
-}
 
 /// The parts of a line that are the same for all executions of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,131 +19,30 @@ pub(super) struct Fixed {
     pub(super) dsts: Vec<u32>,
     pub(super) opcode: String,
     pub(super) srcs: Vec<u32>,
+    /// Whether the instruction is a product of a warp group that closes a group.
+    pub(super) closes_group: bool,
     /// The number of bytes that each lane accesses according to the tracer; 0 if there are no
     /// addresses.
     pub(super) width: u32,
 }
 
-/// An iterator over the words of a line.
-pub(super) struct Words<'l> {
-    line: &'l [u8],
-    at: usize,
-}
-
-impl<'l> Words<'l> {
-    pub(super) fn new(line: &'l [u8], at: usize) -> Self {
-        Self { line, at }
+impl Fixed {
+    /// Returns the number of registers that the line lists.
+    pub(super) fn registers(&self) -> usize {
+        self.dsts.len() + self.srcs.len()
     }
 
-    /// Returns the next word and its range.
-    #[inline]
-    fn next(&mut self) -> Option<(&'l [u8], Range<usize>)> {
-        let line = self.line;
-        let mut at = self.at;
-        while at < line.len() && line[at] == b' ' {
-            at += 1;
-        }
-        let start = at;
-        while at < line.len() && line[at] != b' ' {
-            at += 1;
-        }
-        self.at = at;
-        (start < at).then(|| (&line[start..at], start..at))
+    /// Returns whether the line lists uniform registers or predicates.
+    pub(super) fn lists_others(&self) -> bool {
+        self.dsts.iter().chain(&self.srcs).any(|&number| is_other(number))
     }
-
-    fn want(&mut self, expected: &str) -> Result<(&'l [u8], Range<usize>), Wrong> {
-        self.next().ok_or_else(|| {
-            let end = self.line.len();
-            Wrong::new(
-                end.saturating_sub(1)..end,
-                format!("the line ends where {expected} is expected"),
-                SHAPE,
-            )
-        })
-    }
-
-    fn text(&mut self, expected: &str) -> Result<(&'l str, Range<usize>), Wrong> {
-        let (word, at) = self.want(expected)?;
-        match std::str::from_utf8(word) {
-            Ok(text) if text.is_ascii() => Ok((text, at)),
-            _ => Err(Wrong::new(at, format!("{expected} is not ASCII text"), SHAPE)),
-        }
-    }
-
-    fn decimal(&mut self, expected: &str) -> Result<i64, Wrong> {
-        let (word, at) = self.want(expected)?;
-        decimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
-        })
-    }
-
-    fn hexadecimal(&mut self, expected: &str) -> Result<u64, Wrong> {
-        let (word, at) = self.want(expected)?;
-        hexadecimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
-        })
-    }
-}
-
-const SHAPE: &str = "PC mask ndst dsts.. OPCODE nsrc srcs.. width [mode addresses..]";
-
-#[inline]
-fn decimal(word: &[u8]) -> Option<i64> {
-    let (negative, digits) = match word {
-        [b'-', rest @ ..] => (true, rest),
-        rest => (false, rest),
-    };
-    if digits.is_empty() || digits.len() > 19 {
-        return None;
-    }
-    let mut value: i64 = 0;
-    for &digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
-    }
-    Some(if negative { -value } else { value })
-}
-
-#[inline]
-fn hexadecimal(word: &[u8]) -> Option<u64> {
-    let digits = match word {
-        [b'0', b'x' | b'X', rest @ ..] => rest,
-        rest => rest,
-    };
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
-    }
-    let mut value = 0u64;
-    for &digit in digits {
-        let digit = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            b'A'..=b'F' => digit - b'A' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u64::from(digit);
-    }
-    Some(value)
-}
-
-/// The format of the lines of a file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Format {
-    before: usize,
 }
 
 impl Format {
-    pub(super) fn of(header: &Header) -> Self {
-        // tracers before version 3 begin each line with block and warp
-        Self { before: if header.tracer < 3 { 4 } else { 0 } + usize::from(header.line_numbers) }
-    }
-
     /// Returns the program counter, the active lanes, and the remaining words.
     #[inline]
     pub(super) fn begin<'l>(self, line: &'l [u8]) -> Result<(u64, LaneMask, Words<'l>), Wrong> {
-        let mut words = Words::new(line, 0);
+        let mut words = Words::new(line, self);
         for _ in 0..self.before {
             words.decimal("a number of a block, warp or line")?;
         }
@@ -167,27 +56,7 @@ impl Format {
 }
 
 impl<'l> Words<'l> {
-    /// Returns the remainder of the line from the next word on.
-    #[inline]
-    pub(super) fn rest(&mut self) -> &'l [u8] {
-        while self.at < self.line.len() && self.line[self.at] == b' ' {
-            self.at += 1;
-        }
-        &self.line[self.at..]
-    }
-
-    /// Skips bytes.
-    #[inline]
-    pub(super) fn skip(&mut self, bytes: usize) {
-        self.at += bytes;
-    }
-
-    /// Returns the approximate position of the next word.
-    pub(super) fn position(&self) -> usize {
-        self.at
-    }
-
-    /// Parses operands, opcode and width.
+    /// Parses operands, opcode, the flag of products of warp groups, and width.
     pub(super) fn fixed(&mut self) -> Result<Fixed, Wrong> {
         let dsts = self.registers("the number of destinations")?;
         let (opcode, at) = self.text("an opcode")?;
@@ -204,22 +73,44 @@ impl<'l> Words<'l> {
             ));
         }
         let srcs = self.registers("the number of sources")?;
-        let from = self.at;
+        let closes_group = opcode.contains("GMMA") && self.group_flag()?;
+        let from = self.position();
         let width = self.decimal("the width of the access")?;
         let width = u32::try_from(width).ok().filter(|width| *width <= 128);
         let width = width.ok_or_else(|| {
-            Wrong::new(from..self.at, "this is no width of an access, 0 to 128 bytes", SHAPE)
+            Wrong::new(from..self.position(), "this is no width of an access, 0 to 128 bytes", SHAPE)
         })?;
-        Ok(Fixed { dsts, opcode: opcode.to_owned(), srcs, width })
+        Ok(Fixed { dsts, opcode: opcode.to_owned(), srcs, closes_group, width })
+    }
+
+    /// Parses the flag of a product of a warp group.
+    fn group_flag(&mut self) -> Result<bool, Wrong> {
+        // Without the flag, the width, which is zero, and at most one immediate are left. There are
+        // tracers of version 5 with and without it.
+        let without = match self.format.tail {
+            Tail::One => true,
+            Tail::Two => self.numbers(3) < 3,
+            Tail::Values | Tail::References | Tail::Newer => false,
+        };
+        let from = self.position();
+        match if without { 0 } else { self.decimal("the flag of a product of a warp group")? } {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Wrong::new(
+                from..self.position(),
+                "this is no flag of a product of a warp group",
+                "1 where the product closes a group of products, or else 0",
+            )),
+        }
     }
 
     fn registers(&mut self, expected: &str) -> Result<Vec<u32>, Wrong> {
-        let from = self.at;
+        let from = self.position();
         let count = self.decimal(expected)?;
         let count = usize::try_from(count).ok().filter(|&count| count <= MAX_OPERANDS);
         let count = count.ok_or_else(|| {
             Wrong::new(
-                from..self.at,
+                from..self.position(),
                 format!("an instruction has at most {MAX_OPERANDS} registers of a kind"),
                 SHAPE,
             )
@@ -227,10 +118,14 @@ impl<'l> Words<'l> {
         let mut registers = Vec::with_capacity(count);
         for _ in 0..count {
             let (text, at) = self.text("a register")?;
-            let number = register_number(text);
-            registers.push(
-                number.ok_or_else(|| Wrong::new(at, format!("`{text}` is not a register"), "R0, R1, ..."))?,
-            );
+            let number = any_register_number(text);
+            registers.push(number.ok_or_else(|| {
+                Wrong::new(
+                    at,
+                    format!("`{text}` is not a register"),
+                    "R0, R1, ..., uniform registers UR0, UR1, ..., predicates P0, UP0, ...",
+                )
+            })?);
         }
         Ok(registers)
     }
@@ -238,7 +133,7 @@ impl<'l> Words<'l> {
     /// Parses the addresses of the enabled lanes, which have one of three forms.
     #[inline]
     pub(super) fn addresses(&mut self, lanes: LaneMask, to: &mut [u64; WARP_SIZE]) -> Result<(), Wrong> {
-        let from = self.at;
+        let from = self.position();
         match self.decimal("the form of the addresses")? {
             0 => {
                 for lane in lanes.lanes() {
@@ -253,7 +148,7 @@ impl<'l> Words<'l> {
                 if run & run.wrapping_add(1) != 0 {
                     let message = "a first address and a distance, but the active lanes are not consecutive";
                     return Err(Wrong::new(
-                        from..self.at,
+                        from..self.position(),
                         message,
                         "form 0 lists all addresses, form 2 the differences",
                     ));
@@ -278,30 +173,13 @@ impl<'l> Words<'l> {
             form => {
                 let message = format!("addresses of form {form}");
                 return Err(Wrong::new(
-                    from..self.at,
+                    from..self.position(),
                     message,
                     "0 list, 1 first and distance, 2 first and differences",
                 ));
             }
         }
         Ok(())
-    }
-
-    /// Parses the optional immediate at the end of a line; further words are an error.
-    pub(super) fn end(&mut self) -> Result<Option<i64>, Wrong> {
-        let Some((word, at)) = self.next() else { return Ok(None) };
-        let Some(value) = decimal(word) else {
-            let message = format!("`{}` after the end of the instruction", String::from_utf8_lossy(word));
-            return Err(Wrong::new(at, message, SHAPE));
-        };
-        match self.next() {
-            None => Ok(Some(value)),
-            Some((_, at)) => Err(Wrong::new(
-                at,
-                "more words than an instruction has",
-                "does the header state the right tracer version?",
-            )),
-        }
     }
 }
 
@@ -310,10 +188,10 @@ mod tests {
     use super::*;
 
     fn addresses(text: &str, lanes: u32) -> Result<Vec<u64>, String> {
-        let mut words = Words::new(text.as_bytes(), 0);
+        let mut words = Words::new(text.as_bytes(), Format::ending(Tail::One));
         let mut to = [0; WARP_SIZE];
         let lanes = LaneMask::from_bits_retain(lanes);
-        words.addresses(lanes, &mut to).and_then(|()| words.end()).map_err(|wrong| wrong.message)?;
+        words.addresses(lanes, &mut to).and_then(|()| words.end(0, true)).map_err(|wrong| wrong.message)?;
         Ok(lanes.lanes().map(|lane| to[lane]).collect())
     }
 
@@ -346,20 +224,21 @@ mod tests {
     #[test]
     fn a_line_is_split_into_its_parts() {
         let line = b"0010 ffffffff 1 R5 LDG.E.64 2 R2 R255 8 1 0x7f00 8";
-        let format = Format { before: 0 };
+        let format = Format::ending(Tail::One);
         let (pc, lanes, mut words) = format.begin(line).unwrap();
         assert_eq!((pc, lanes), (16, LaneMask::ALL));
         let fixed = words.fixed().unwrap();
         assert_eq!((fixed.dsts, fixed.srcs), (vec![5], vec![2, 255]));
         assert_eq!((fixed.opcode.as_str(), fixed.width), ("LDG.E.64", 8));
-        let old = Format { before: 4 };
+        let old = Format { before: 4, tail: Tail::One };
         assert_eq!(old.begin(b"0 1 2 3 0008 1 0 NOP 0 0").unwrap().0, 8);
         for bad in [
             "",
             "zz 1",
             "10",
             "10 1ffffffff 0",
-            "10 1 1 P0 X 0 0",
+            "10 1 1 Q0 X 0 0",
+            "10 1 1 P8 X 0 0",
             "10 1 0 9X 0 0",
             "10 1 99 R1",
             "10 1 0 X 0 999",

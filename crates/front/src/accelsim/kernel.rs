@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::bulk;
 use super::code::{Code, Guess};
+use super::format::Format;
 use super::header::{Header, NEWEST_TRACER};
-use super::instruction::Format;
 use super::lower::{Action, InstrStats, Lowered, TraceOptions, lower};
 use super::opcodes::{OpcodeEffect, Opcodes};
 use super::stream::{Item, Stream};
+use super::words::Wrong;
 use super::{TraceFile, windows::Windows};
 use warpbound_core::base::{LaneMask, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
@@ -84,7 +86,7 @@ impl TracedKernel {
         code.place(&places);
         summary.executions = order.iter().map(|index| index.map_or(0, |index| seen[index].count)).collect();
         summary.opcodes = opcodes.name.clone();
-        notes.extend(reading_notes(&header, &summary, options, &actions));
+        notes.extend(reading_notes(&header, &summary, options, &actions, &code));
         program.notes = notes;
         let listing = listing(&program, &code, &order);
         let local_words = header.own.local_bytes.map_or(most_local.div_ceil(4), |bytes| bytes / 4);
@@ -142,7 +144,7 @@ fn table<'t>(
             Diagnostic::general(&file.name, "the header does not state for which GPU the code was compiled");
         return Err(problem.hint("add a line such as `-binary version = 86` for sm_86"));
     };
-    if header.tracer > NEWEST_TRACER {
+    if !header.is_known() {
         notes.push(format!(
             "tracer version {} is newer than the versions known here: read as version {NEWEST_TRACER}",
             header.tracer
@@ -161,15 +163,27 @@ fn table<'t>(
     Ok(near)
 }
 
+/// The addresses that the lines of an instruction have.
+#[derive(Clone, Copy, Debug)]
+enum Addressed {
+    /// None.
+    Not,
+    /// Those of the active lanes, in a space.
+    Lanes(Space),
+    /// Those of a bulk copy of elements of this width.
+    Bulk(u32),
+}
+
 /// The state of the first reading.
 struct Counting<'o> {
     code: Code,
     guess: Guess,
     seen: Vec<InstrStats>,
-    /// For each instruction, whether it is a branch or exit, and the space of its addresses, if it
-    /// has any.
+    /// For each instruction, whether it is a branch or exit, the addresses of its lines, and the
+    /// number of registers there.
     branches: Vec<bool>,
-    spaces: Vec<Option<Space>>,
+    addressed: Vec<Addressed>,
+    registers: Vec<usize>,
     opcodes: &'o Opcodes,
     format: Format,
     windows: Windows,
@@ -185,7 +199,8 @@ impl<'o> Counting<'o> {
             guess: Guess::default(),
             seen: Vec::new(),
             branches: Vec::new(),
-            spaces: Vec::new(),
+            addressed: Vec::new(),
+            registers: Vec::new(),
             opcodes,
             format: Format::of(&stream.header),
             windows: Windows::of(&stream.header),
@@ -238,7 +253,7 @@ impl<'o> Counting<'o> {
         &mut self,
         line: &[u8],
         addresses: &mut [u64; WARP_SIZE],
-    ) -> Result<(u32, LaneMask), super::instruction::Wrong> {
+    ) -> Result<(u32, LaneMask), Wrong> {
         let (pc, lanes, mut words) = self.format.begin(line)?;
         let instr = match self.code.known(&mut self.guess, pc, &mut words) {
             Some(instr) => instr,
@@ -250,17 +265,22 @@ impl<'o> Counting<'o> {
                 instr
             }
         };
-        if let Some(space) = self.spaces[instr as usize] {
-            words.addresses(lanes, addresses)?;
-            if matches!(space, Space::Local | Space::Generic) {
-                for lane in lanes.lanes() {
-                    if let (Space::Local, address) = self.windows.resolve(space, addresses[lane]) {
-                        self.most_local = self.most_local.max(address + 16);
+        let index = instr as usize;
+        match self.addressed[index] {
+            Addressed::Not => {}
+            Addressed::Lanes(space) => {
+                words.addresses(lanes, addresses)?;
+                if matches!(space, Space::Local | Space::Generic) {
+                    for lane in lanes.lanes() {
+                        if let (Space::Local, address) = self.windows.resolve(space, addresses[lane]) {
+                            self.most_local = self.most_local.max(address + 16);
+                        }
                     }
                 }
             }
+            Addressed::Bulk(width) => words.bulk(width)?,
         }
-        words.end()?;
+        words.end(self.registers[index], !matches!(self.addressed[index], Addressed::Not))?;
         Ok((instr, lanes))
     }
 
@@ -277,7 +297,12 @@ impl<'o> Counting<'o> {
         };
         self.seen.push(InstrStats::default());
         self.branches.push(matches!(effect, Some(OpcodeEffect::Branch | OpcodeEffect::Exit)));
-        self.spaces.push((fixed.width > 0).then_some(space));
+        self.addressed.push(match fixed.width {
+            width if bulk::is_bulk(&fixed.opcode) => Addressed::Bulk(width),
+            0 => Addressed::Not,
+            _ => Addressed::Lanes(space),
+        });
+        self.registers.push(fixed.registers());
     }
 }
 
@@ -287,10 +312,15 @@ fn reading_notes(
     summary: &Summary,
     options: &TraceOptions,
     actions: &[Action],
+    code: &Code,
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    let uniform = code.found.iter().any(|found| found.fixed.lists_others());
     notes.push(match (header.own.whole, options.conservative_predicates) {
         (true, _) => "from a trace that lists every operand".to_owned(),
+        (false, false) if uniform => "from a trace: dependences are those of the recorded registers; predicates and uniform \
+                                      registers that are not recorded cost nothing (--conservative-predicates)"
+            .to_owned(),
         (false, false) => "from a trace: dependences are those of the recorded registers; predicates and uniform registers \
                            are not recorded, and cost nothing (--conservative-predicates)"
             .to_owned(),
@@ -321,6 +351,13 @@ fn reading_notes(
     if actions.contains(&Action::Arrive) && !header.own.whole {
         notes.push(
             "numbers of barriers are not recorded: all barriers count as one barrier of the whole block"
+                .to_owned(),
+        );
+    }
+    if code.found.iter().any(|found| bulk::is_bulk(&found.fixed.opcode)) {
+        notes.push(
+            "bulk copies only take their unit: what waits for them costs nothing, and the memory that they access \
+             does not count as traffic"
                 .to_owned(),
         );
     }

@@ -13,6 +13,8 @@ pub(super) struct Lines<'w> {
     input: Box<dyn Read + Send>,
     monitor: Option<&'w ProgressMonitor>,
     buffer: Vec<u8>,
+    /// The position in the input of the beginning of the buffer.
+    base: u64,
     start: usize,
     end: usize,
     number: u64,
@@ -33,7 +35,7 @@ pub(super) enum Failed {
 impl<'w> Lines<'w> {
     /// Creates a reader; `monitor` may stop it.
     pub(super) fn new(input: Box<dyn Read + Send>, monitor: Option<&'w ProgressMonitor>) -> Self {
-        Self { input, monitor, buffer: vec![0; LONGEST], start: 0, end: 0, number: 0, ended: false }
+        Self { input, monitor, buffer: vec![0; LONGEST], base: 0, start: 0, end: 0, number: 0, ended: false }
     }
 
     /// Replaces the monitor that may stop the reader.
@@ -61,26 +63,58 @@ impl<'w> Lines<'w> {
                 self.number += 1;
                 return Ok(Some(self.trimmed(line)));
             }
-            if self.start > 0 {
-                self.buffer.copy_within(self.start..self.end, 0);
-                self.end -= self.start;
-                self.start = 0;
-            }
+            self.compact();
             searched = self.end;
             if self.end == self.buffer.len() {
                 self.number += 1;
                 return Err(Failed::TooLong);
             }
-            if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
-                return Err(Failed::Stopped);
-            }
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.ended = true,
-                Ok(count) => self.end += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(Failed::Input(error)),
-            }
+            self.fill()?;
         }
+    }
+
+    /// Moves what has not been read to the beginning of the buffer.
+    fn compact(&mut self) {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.base += self.start as u64;
+            self.end -= self.start;
+            self.start = 0;
+        }
+    }
+
+    /// Reads more of the input into the buffer, which has room.
+    fn fill(&mut self) -> Result<(), Failed> {
+        if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
+            return Err(Failed::Stopped);
+        }
+        match self.input.read(&mut self.buffer[self.end..]) {
+            Ok(0) => self.ended = true,
+            Ok(count) => self.end += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(Failed::Input(error)),
+        }
+        Ok(())
+    }
+
+    /// Returns the first byte of the next line, or `None` at the end of the input.
+    pub(super) fn peek(&mut self) -> Result<Option<u8>, Failed> {
+        while self.start == self.end && !self.ended {
+            self.compact();
+            self.fill()?;
+        }
+        Ok((self.start < self.end).then(|| self.buffer[self.start]))
+    }
+
+    /// Returns the position in the input of the next line.
+    pub(super) fn position(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    /// Continues with the lines of another input.
+    pub(super) fn continue_with(&mut self, input: Box<dyn Read + Send>) {
+        (self.input, self.ended) = (input, false);
+        (self.base, self.start, self.end) = (0, 0, 0);
     }
 
     fn trimmed(&self, mut line: Range<usize>) -> Range<usize> {

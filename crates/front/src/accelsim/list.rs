@@ -24,6 +24,8 @@ pub struct Listed {
     pub since: Vec<(u64, u64)>,
 }
 
+/// The ends of the names of traces: as text, packed as a whole, or packed piece by piece.
+const ENDINGS: [&str; 4] = [".traceg", ".traceg.xz", ".traceg.gz", ".tracez"];
 /// The maximum number of copies.
 const MAX_COPIES: usize = 1 << 16;
 
@@ -59,10 +61,7 @@ impl KernelsList {
                 }
             } else if text.starts_with("Memcpy") || text.starts_with("Memset") {
                 list.passed_over += 1;
-            } else if text.ends_with(".traceg")
-                || text.ends_with(".traceg.xz")
-                || text.ends_with(".traceg.gz")
-            {
+            } else if ENDINGS.iter().any(|ending| text.ends_with(ending)) {
                 list.kernels.push(Listed {
                     file: text.to_owned(),
                     line: index as u32 + 1,
@@ -76,7 +75,7 @@ impl KernelsList {
                         "this is a list of traces as the tracer writes them: its post-processing makes kernelslist.g"
                     }
                     false => {
-                        "lines are kernel-N.traceg, kernel-N.traceg.xz, MemcpyHtoD,ADDRESS,BYTES or comments with #"
+                        "lines are kernel-N.traceg, kernel-N.traceg.xz, kernel-N.tracez, MemcpyHtoD,ADDRESS,BYTES or comments with #"
                     }
                 };
                 problems.push(source.error(place, "neither a trace nor a copy").hint(hint));
@@ -103,10 +102,13 @@ mod tests {
 
     #[test]
     fn copies_belong_to_the_next_kernel() {
-        let text = "# c\nMemcpyHtoD,0x7f00,1024\nkernel-1.traceg\n\nMemcpyHtoD,0x7f00,1024\nMemcpyHtoD,ff,8\nMemcpyDtoH,1,1\nkernel-2.traceg.xz\n";
+        let text = "# c\nMemcpyHtoD,0x7f00,1024\nkernel-1.traceg\n\nMemcpyHtoD,0x7f00,1024\nMemcpyHtoD,ff,8\nMemcpyDtoH,1,1\nkernel-2.traceg.xz\nkernel-3.tracez\n";
         let list = KernelsList::parse(&SourceText::new("k", text)).unwrap();
         let found: Vec<_> = list.kernels.iter().map(|k| (k.file.as_str(), k.line, k.copies.len())).collect();
-        assert_eq!(found, [("kernel-1.traceg", 3, 1), ("kernel-2.traceg.xz", 8, 2)]);
+        assert_eq!(
+            found,
+            [("kernel-1.traceg", 3, 1), ("kernel-2.traceg.xz", 8, 2), ("kernel-3.tracez", 9, 2)]
+        );
         assert_eq!(list.passed_over, 1);
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::code::Found;
 use super::header::{Header, Operands};
 use super::opcodes::{OpcodeEffect, Opcodes, Rule, bytes_of, class_in};
+use super::registers::{self, ZERO};
 use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
@@ -12,9 +13,6 @@ use warpbound_core::program::sem::{Operand, TracedAccess};
 use warpbound_core::program::{
     Area, Flow, Guard, Instr, KernelCode, MemoryOp, RegKind, RegList, Register, Sem,
 };
-
-/// The register that always reads zero in traces of real GPUs.
-const ZERO: u32 = 255;
 
 /// Options for the interpretation of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,8 +186,9 @@ impl Lower<'_> {
         let program = &mut self.program;
         let keys = &self.header.own;
         *self.registers.entry(number).or_insert_with(|| {
-            let name = keys.registers.get(&number).cloned().unwrap_or_else(|| format!("R{number}"));
-            program.regs.push(Register { name, kind: RegKind::Bits(32) });
+            let name = keys.registers.get(&number).cloned().unwrap_or_else(|| registers::name(number));
+            let kind = if registers::is_predicate(number) { RegKind::Pred } else { RegKind::Bits(32) };
+            program.regs.push(Register { name, kind });
             RegId::from_index(program.regs.len() - 1)
         })
     }
@@ -198,7 +197,7 @@ impl Lower<'_> {
         let lists_all = self.header.own.whole;
         let mut list = RegList::new();
         for &number in numbers {
-            if lists_all || number != ZERO {
+            if lists_all || !registers::is_constant(number, self.header.binary_version) {
                 let register = self.register(number);
                 list.insert(register);
             }

@@ -4,15 +4,18 @@
 //! `list` parses `kernelslist.g`. A trace is read twice. First, [`TracedKernel::read`] reads it
 //! from beginning to end and finds the instructions, from which `lower` builds a
 //! [`warpbound_core::program::KernelCode`] using the tables in `opcodes` (`isa/traces/*.ron`). Then
-//! [`TraceSource`] yields its blocks. `stream` parses the structure of the file and `instruction`
-//! its lines; `code` looks up an instruction by its text.
+//! [`TraceSource`] yields its blocks. `stream` parses the structure of the file, which `packed`
+//! unpacks first if it is a `.tracez`, and `instruction` its lines, with `bulk` and `tail` for their
+//! ends; `words` splits them, and `format` is what the header states on them; `code` looks up an instruction by its text.
 //!
 //! Information that the tracer does not record (predicates, uniform registers, numbers of barriers,
 //! addresses of textures) takes no time here unless [`TraceOptions`] states otherwise. The notes of
 //! the program list it. No input causes a panic. The use of memory grows with the largest block and
 //! the number of distinct instructions, at most 2^20, but not with the size of the file.
 
+mod bulk;
 mod code;
+mod format;
 mod header;
 mod instruction;
 mod kernel;
@@ -20,10 +23,14 @@ mod lines;
 mod list;
 mod lower;
 mod opcodes;
+mod packed;
+mod registers;
 mod source;
 mod stream;
 mod synthetic;
+mod tail;
 mod windows;
+mod words;
 mod write;
 
 use std::fmt;

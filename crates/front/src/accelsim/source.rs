@@ -1,10 +1,11 @@
 //! The second reading of a trace, which yields its blocks.
 
 use super::code::Guess;
-use super::instruction::{Format, Words, Wrong};
+use super::format::Format;
 use super::kernel::TracedKernel;
 use super::lower::Action;
 use super::stream::{Item, Stream};
+use super::words::{Words, Wrong};
 use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE};
 use warpbound_core::diag::Diagnostics;
 use warpbound_core::isa::Space;
@@ -204,7 +205,7 @@ impl Reader<'_> {
             Action::Plain | Action::Exit => Step::plain(pc),
             Action::Barrier | Action::Arrive => {
                 let used = match self.kernel.header.own.whole {
-                    true => barrier(words.end()?),
+                    true => barrier(words.immediate(false)?),
                     false => BarrierUse { id: 0, warps: 0 },
                 };
                 paths.partial_barriers |= used.warps != 0 || action == Action::Arrive;
@@ -222,7 +223,7 @@ impl Reader<'_> {
                 Step::plain(pc)
             }
             Action::Wait => {
-                let immediate = words.end()?.unwrap_or(0);
+                let immediate = words.immediate(false)?.unwrap_or(0);
                 if immediate < 0 {
                     self.groups.commit();
                 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::TraceFile;
 use super::header::{Header, Reading, Wrong};
 use super::lines::{Failed, Lines};
+use super::packed::Unpacked;
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, shortened};
 
@@ -64,7 +65,17 @@ impl<'w> Stream<'w> {
             problem
         };
         let cut = "the file ends in the header";
+        let mut state = State::Begun;
         loop {
+            // in the packed form a zero ends the header
+            if lines.peek().map_err(|failed| at(&lines, "", input(failed)))? == Some(0) {
+                let from = lines.position() + 1;
+                let unpacked = Unpacked::open(file, from, monitor)?;
+                let unpacked = unpacked.map_err(|failed| at(&lines, "", input(failed)))?;
+                lines.continue_with(Box::new(unpacked));
+                state = State::Between;
+                break;
+            }
             let line = match lines.advance() {
                 Ok(Some(line)) => line,
                 Ok(None) => {
@@ -103,7 +114,7 @@ impl<'w> Stream<'w> {
             lines,
             header,
             line: 0..0,
-            state: State::Begun,
+            state,
             next_block: 0,
             blocks: 0,
             next_warp: 0,
@@ -210,7 +221,7 @@ impl<'w> Stream<'w> {
                 self.state = State::InBlock;
                 Ok(Some(Item::Block(block)))
             }
-            // keys of clusters, which older GPUs do not have
+            // clusters of blocks, which do not influence timing here
             ("cluster id" | "cluster cta" | "cluster rank", State::InBlock) => Ok(None),
             ("warp", State::InBlock) => {
                 let warp =

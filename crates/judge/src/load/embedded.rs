@@ -231,7 +231,7 @@ fn read_opcodes() -> Result<Vec<Opcodes>, Diagnostics> {
             None => Err(Diagnostics::from(Diagnostic::general(place, "there is no such table of opcodes"))),
         }
     };
-    ["kepler", "pascal", "volta", "turing", "ampere"]
+    ["kepler", "pascal", "volta", "turing", "ampere", "hopper", "blackwell"]
         .iter()
         .map(|name| Opcodes::parse(&source(name)?, &source))
         .collect()

@@ -251,7 +251,7 @@ impl Loader {
             }
             "warp" => micro(name, location)?,
             "ron" => return launch_or_program(name, location, options),
-            "traceg" | "g" if options.describes_a_launch() || !options.constants.is_empty() => {
+            "traceg" | "tracez" | "g" if options.describes_a_launch() || !options.constants.is_empty() => {
                 let message = format!(
                     "{}, {} and similar options belong to code, and this is a trace of a run",
                     options.some_names(),
@@ -259,7 +259,7 @@ impl Loader {
                 );
                 return Err(Diagnostic::general(name, message).into());
             }
-            "traceg" => trace(name, location, options, None, monitor)?,
+            "traceg" | "tracez" => trace(name, location, options, None, monitor)?,
             "g" => return trace_or_list(name, location, options, monitor),
             "cubin" | "fatbin" if options.grid.is_none() && options.block.is_none() => {
                 return self.load(&launch_of_code(name, &location, options)?, options, monitor);
@@ -333,7 +333,7 @@ fn not_a_kernel(name: &str, ending: &str) -> Diagnostic {
         "" => "the name has no extension that shows the kind of the file".to_owned(),
         other => format!("`.{other}` is not a kind of kernel file"),
     };
-    let hint = "kernels are .warp, .ptx, .cubin, launch and program .ron files, traces (.traceg, kernelslist.g), names that `warpbound list` shows, \
+    let hint = "kernels are .warp, .ptx, .cubin, launch and program .ron files, traces (.traceg, .tracez, kernelslist.g), names that `warpbound list` shows, \
                 or `-` for stdin";
     Diagnostic::general(name, message).hint(hint)
 }

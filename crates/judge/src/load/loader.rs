@@ -14,7 +14,7 @@ use warpbound_core::machine::PolicyKind;
 pub const FROM_STDIN: &str = "-";
 
 /// The extensions of files with kernels, launches and traces.
-const KERNEL_FILES: [&str; 8] = ["warp", "ron", "ptx", "cu", "cubin", "fatbin", "traceg", "g"];
+const KERNEL_FILES: [&str; 9] = ["warp", "ron", "ptx", "cu", "cubin", "fatbin", "traceg", "tracez", "g"];
 
 /// Finds and reads kernels, machines and policies by their names.
 ///
@@ -171,7 +171,7 @@ impl Loader {
         let here = || {
             format!(
                 "there is a file `{name}`, but its ending is that of another kind of file: kernels are in .warp, .ron, \
-                 .ptx, .cubin, .fatbin, .traceg and .g files, machines and plans in .ron files"
+                 .ptx, .cubin, .fatbin, .traceg, .tracez and .g files, machines and plans in .ron files"
             )
         };
         (!name.is_empty() && self.files.exists(Path::new(name))).then(here)

@@ -16,6 +16,11 @@ fn cubin(kernel: &str, target: u32) -> Vec<u8> {
     std::fs::read(root().join(format!("kernels/{kernel}/{kernel}.sm_{target}.cubin"))).unwrap()
 }
 
+/// Returns the machine code of kernels that use textures and surfaces.
+fn images(target: u32) -> Vec<u8> {
+    std::fs::read(root().join(format!("tests/data/sass/textures/textures.sm_{target}.cubin"))).unwrap()
+}
+
 /// Returns the words of a cubin without their control codes.
 fn words(encoding: &Encoding, bytes: &[u8]) -> Vec<u128> {
     let module = Module::read("x.cubin", bytes, encoding).unwrap();
@@ -81,7 +86,11 @@ fn mutated_files_of_later_architectures_are_survived() {
     let (mut built, mut refused) = (0, 0);
     for round in 0..1200 {
         let target = TARGETS[round % TARGETS.len()];
-        let mut bytes = cubin(["vecadd", "reduction"][round / TARGETS.len() % 2], target);
+        let mut bytes = match round / TARGETS.len() % 3 {
+            0 => cubin("vecadd", target),
+            1 => cubin("reduction", target),
+            _ => images(target),
+        };
         for _ in 0..random.random_range(1..12) {
             let at = random.random_range(0..bytes.len());
             bytes[at] ^= 1 << random.random_range(0..8);

@@ -9,7 +9,7 @@ pub struct Check {
     /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
     ///
     /// Each is an embedded kernel, a .warp file, a launch or program .ron file, or a trace
-    /// (.traceg, kernelslist.g); `-` is stdin.
+    /// (.traceg, .tracez, kernelslist.g); `-` is stdin.
     pub kernels: Vec<String>,
     /// Bounds that decide the exit code [default: published and proved bounds]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]

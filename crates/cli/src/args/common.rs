@@ -17,7 +17,7 @@ pub struct OneKernel {
     /// Kernel: a name, a file, or .ptx with --entry --grid --block --arg
     ///
     /// It is an embedded kernel, a .warp file, a launch or program .ron file, or a trace (.traceg,
-    /// kernelslist.g@N); `-` is stdin.
+    /// .tracez, kernelslist.g@N); `-` is stdin.
     pub kernel: String,
     #[command(flatten)]
     pub common: Common,

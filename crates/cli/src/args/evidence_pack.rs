@@ -9,7 +9,7 @@ pub struct EvidencePack {
     /// Kernels: names, files, or one .ptx with --entry --grid --block --arg
     ///
     /// Each is an embedded kernel, a .warp file, a launch or program .ron file, or a trace
-    /// (.traceg, kernelslist.g); `-` is stdin.
+    /// (.traceg, .tracez, kernelslist.g); `-` is stdin.
     #[arg(required = true)]
     pub kernels: Vec<String>,
     /// Write the pack into DIR, which must be empty or not exist

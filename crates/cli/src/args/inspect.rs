@@ -6,8 +6,8 @@ use crate::format::Format;
 pub struct Inspect {
     /// A kernel, module, trace or machine file, or an embedded name
     ///
-    /// The file is a .ptx, .cubin or .warp file, a trace (.traceg, kernelslist.g), or a launch,
-    /// program or machine .ron file; `-` is stdin.
+    /// The file is a .ptx, .cubin or .warp file, a trace (.traceg, .tracez, kernelslist.g), or a
+    /// launch, program or machine .ron file; `-` is stdin.
     pub file: String,
     /// List every instruction of machine code with its control codes
     #[arg(long)]

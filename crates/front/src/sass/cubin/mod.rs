@@ -18,10 +18,9 @@ use object::{LittleEndian, SectionIndex};
 use super::table::{Abi, Encoding};
 use info::{Info, Infos};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
-use warpbound_core::isa::Space;
 use warpbound_core::program::Reference;
 use warpbound_core::program::image::{MAX_IMAGES, reference_handle};
-use warpbound_core::program::layout::{GLOBALS_BASE, Segment, window_base};
+use warpbound_core::program::layout::{GLOBALS_BASE, Segment};
 
 type Elf = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
@@ -216,7 +215,7 @@ impl File<'_> {
         let mut constants = Segment::default();
         let banks = &self.abi.banks;
         if let Some(index) = self.find(&constants_of(banks.user)) {
-            bases.push((index, window_base(Space::Const) + self.place(index, &mut constants)?));
+            bases.push((index, self.place(index, &mut constants)?));
         }
         let table = constants_of(banks.addresses);
         let mut addresses = self.named(&table)?;

@@ -147,8 +147,8 @@ fn address_of(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Address> {
     })
 }
 
-/// Lowers a load of words that the driver writes before the parameters.
-fn launch_words(cx: &mut Cx, d: &Decoded, bank: u8, offset: i64) -> Res<Role> {
+/// Lowers a load of words that the driver writes before the parameters, or of addresses of variables.
+fn known_words(cx: &mut Cx, d: &Decoded, bank: u8, offset: i64) -> Res<Role> {
     let (ty, count) = width(d)?;
     if ty.bits != 32 {
         return refuse(format!("LDC{} of a property of the launch", d.modifier("bits")), "");
@@ -262,12 +262,13 @@ fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
         return refuse(format!("LDC{}", d.modifier("mode")), "");
     }
     // a word that the driver or the compiler knows needs no access
-    let known = i64::from(cx.kernel.param_base);
-    if register == Register::Fixed
-        && cx.encoding.abi.banks.content(bank) == Some(Bank::Launch)
-        && offset < known
-    {
-        return launch_words(cx, d, bank, offset);
+    let known = match cx.encoding.abi.banks.content(bank) {
+        Some(Bank::Launch) => offset < i64::from(cx.kernel.param_base),
+        Some(Bank::Addresses) => true,
+        _ => false,
+    };
+    if register == Register::Fixed && known {
+        return known_words(cx, d, bank, offset);
     }
     // the compiler's constants are after those of the user, where `program` places them
     let (space, start, area) = match cx.encoding.abi.banks.content(bank) {

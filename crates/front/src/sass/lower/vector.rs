@@ -78,14 +78,11 @@ pub(super) fn smallest(cx: &mut Cx, d: &Decoded) -> Res<()> {
     Ok(())
 }
 
-/// Lowers the absolute differences of the bytes of two words, or their sum plus a third word.
+/// Lowers the absolute differences of the bytes of two words, or their sum plus a third word. A third
+/// word that is not added has no effect, as all bytes are computed.
 pub(super) fn difference(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let (a, b, c) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.source(d, "c")?);
     let (sum, unsigned) = (d.has("acc"), d.has("u"));
-    if !sum && c != Src::Imm(0) {
-        let hint = "compilers write the register that is always zero there";
-        return refuse(format!("{} with a third source that is not added", d.op.name), hint);
-    }
     let dst = cx.dst(d, "d")?;
     let each = Each { op: VideoOp::AbsDiff, lanes: 4, signed: !unsigned, saturate: false, sum };
     cx.push(each.of(dst, [a, b, c]));

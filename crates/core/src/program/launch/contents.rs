@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::half::f16_bits;
+use super::number::Number;
 use super::spec::{ArgSpec, BufferSpec, Elem, Init};
 use super::value::{Scope, layout};
 use super::{Buffer, ReadFile};
@@ -44,6 +45,9 @@ pub(in crate::program) fn fill(
     let (elem, len) = (*elem, size / elem.size() as u64);
     let place = place.field("init");
     let wrong = |message: String| place.error(format!("buffer `{name}`: {message}"));
+    let unfit = |place: &Place, message: String| {
+        place.error(format!("buffer `{name}`: {message}")).hint(format!("its elements are {elem:?}"))
+    };
     if elem == Elem::Ptr && matches!(init, Init::Fill(_) | Init::Iota | Init::Uniform(..) | Init::Values(_)) {
         return Err(wrong("its elements are pointers, not numbers".to_owned())
             .hint("init: Zero, Ptrs([Ptr(\"x\"), Ptr(\"x\", 64), Null]), Rows(\"x\", 64) or File(..)"));
@@ -51,8 +55,12 @@ pub(in crate::program) fn fill(
     let mut bytes = Vec::new();
     match init {
         Init::Zero => {}
-        Init::Fill(value) => (0..len).for_each(|_| encode(elem, *value, &mut bytes)),
-        Init::Iota => (0..len).for_each(|i| encode(elem, i as f64, &mut bytes)),
+        Init::Fill(value) => {
+            let mut element = Vec::new();
+            encode(elem, *value, &mut element).map_err(|message| unfit(&place.item(0), message))?;
+            bytes = element.repeat(len as usize);
+        }
+        Init::Iota => (0..len).for_each(|i| nearest(elem, i as f64, &mut bytes)),
         Init::Uniform(lo, hi) => {
             if lo.partial_cmp(hi) != Some(std::cmp::Ordering::Less) {
                 return Err(wrong(format!("Uniform({lo}, {hi}) is empty, the first must be less")));
@@ -61,10 +69,15 @@ pub(in crate::program) fn fill(
             rng.set_stream(stream);
             for _ in 0..len {
                 let drawn = lo + (hi - lo) * rng.random::<f64>();
-                encode(elem, if elem.is_float() { drawn } else { drawn.floor() }, &mut bytes);
+                nearest(elem, if elem.is_float() { drawn } else { drawn.floor() }, &mut bytes);
             }
         }
-        Init::Values(values) => values.iter().for_each(|v| encode(elem, *v, &mut bytes)),
+        Init::Values(values) => {
+            for (index, value) in values.iter().enumerate() {
+                let encoded = encode(elem, *value, &mut bytes);
+                encoded.map_err(|message| unfit(&place.item(0).item(index), message))?;
+            }
+        }
         Init::File(path) => {
             bytes = read_file(path, size).map_err(|message| place.error(message))?;
             if bytes.len() as u64 != size {
@@ -123,7 +136,21 @@ fn row_pointers(
 }
 
 /// Appends the bytes of a number as an element.
-fn encode(elem: Elem, value: f64, out: &mut Vec<u8>) {
+///
+/// # Errors
+/// The element is an integer, and the number is none, or is too large.
+fn encode(elem: Elem, number: Number, out: &mut Vec<u8>) -> Result<(), String> {
+    if elem.is_float() {
+        nearest(elem, number.float(), out);
+    } else {
+        let bytes = number.integer(elem.size())?.to_le_bytes();
+        out.extend(&bytes[..elem.size()]);
+    }
+    Ok(())
+}
+
+/// Appends the bytes of the nearest element to a number.
+fn nearest(elem: Elem, value: f64, out: &mut Vec<u8>) {
     match elem {
         // the cast from float to int saturates, so a value out of range is clamped
         Elem::U8 => out.push(value as u8),

@@ -8,11 +8,13 @@ mod contents;
 mod half;
 mod image;
 mod image_spec;
+mod number;
 mod spec;
 mod value;
 
 pub use half::f16_bits;
 pub use image_spec::{SurfaceSpec, TextureSpec};
+pub use number::Number;
 pub use spec::{ArgSpec, BufferSpec, Elem, Init, LaunchSpec, ShapeSpec, data_file, parse_arg};
 pub use value::Named;
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::image_spec::{SurfaceSpec, TextureSpec};
+use super::number::Number;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 use crate::program::expr::Expr;
 
@@ -138,13 +139,13 @@ pub enum Init {
     /// Zeros.
     Zero,
     /// The same value in all elements.
-    Fill(f64),
+    Fill(Number),
     /// The numbers 0, 1, 2, ...
     Iota,
     /// Random numbers, uniform in [lo, hi) (integers: lo to hi - 1), drawn with the run's seed.
     Uniform(f64, f64),
     /// The given values, followed by zeros.
-    Values(Vec<f64>),
+    Values(Vec<Number>),
     /// The raw bytes of a file, whose path is relative to the launch file.
     File(String),
     /// The given pointers (`Ptr(..)` and `Null`), followed by null pointers.

@@ -52,7 +52,9 @@ impl<'a> Collector<'a> {
             found.access(false, guards(d), register, 1, &["guard"]);
         }
         let (mut sources, mut address) = (false, false);
-        for operand in &d.operands {
+        // a predicate that is not printed belongs to a modifier that is absent, and is not read
+        let unread = |operand: &&Operand| operand.hidden && matches!(operand.value, Value::Predicate(_));
+        for operand in d.operands.iter().filter(|operand| !unread(operand)) {
             // results come before sources, except that a store names its address first
             let writes = match operand.name {
                 "d" | "upper" => !address,

@@ -353,7 +353,8 @@ fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
     let op = match d.modifier("op") {
         _ if name == Name::Count => AtomOp::Add,
         _ if matches!(name, Name::AtomCas | Name::Cast) => AtomOp::Cas,
-        ".ADD" => AtomOp::Add,
+        // from Hopper on, an instruction that adds floats can do nothing else, and has no such modifier
+        ".ADD" | "" => AtomOp::Add,
         ".MIN" => AtomOp::Min,
         ".MAX" => AtomOp::Max,
         ".INC" => AtomOp::Inc,

@@ -1,9 +1,6 @@
 //! Tests of the sets of all paths, which must contain the paths of every run, and of the bound over
 //! these sets: one file for each question.
 
-#[path = "../support/campaign.rs"]
-mod campaign;
-
 #[path = "../support/shipped.rs"]
 mod shipped;
 

@@ -321,7 +321,7 @@ fn climbed(cases: u64, runs: u64) -> [u64; 3] {
 
 #[test]
 fn large_launches() {
-    let counts = climbed(20, 6);
+    let counts = climbed(30, 6);
     println!("{counts:?}");
     assert!(counts[0] > 10 && counts[1] > 5 && counts[2] == 0, "{counts:?}");
 }

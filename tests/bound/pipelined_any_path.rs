@@ -325,7 +325,7 @@ fn leaves(
 #[test]
 fn no_path_of_a_set_has_a_larger_bound() {
     let program = program();
-    let (seed, rounds) = (number("SEED", 1), rounds(600));
+    let (seed, rounds) = (number("SEED", 1), rounds(1200));
     let (mut compared, mut equal, mut nearest) = (0_u64, 0_u64, 0.0_f64);
     let (mut known, mut same) = (0_u64, 0_u64);
     for case in 0..rounds {

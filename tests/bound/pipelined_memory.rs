@@ -80,7 +80,7 @@ pub fn of_memory(mut draw: &mut dyn FnMut(usize) -> usize, without: &[&str]) -> 
 
 #[test]
 fn random_memory_systems() {
-    let rounds = rounds(750);
+    let rounds = rounds(1500);
     let tally = compare(rounds, &[32, 64, 256, 512, 1024], |draw| {
         let base = BASES[draw(BASES.len())];
         let mut settings = of_memory(draw, &[]);
@@ -100,7 +100,7 @@ fn random_memory_systems() {
 /// Machines of which the naive formula knows all parts.
 #[test]
 fn the_naive_formula() {
-    let (rounds, before) = (rounds(200), COMPARED.load(Relaxed));
+    let (rounds, before) = (rounds(400), COMPARED.load(Relaxed));
     let tally = compare(rounds, &[32, 64, 256], |draw| {
         let base = ["accelsim-ecrts", "accelsim-ecrts-dram", "fermi-c2050", "kepler-gk104"][draw(4)];
         let mut settings =

@@ -122,10 +122,10 @@ fn every_policy(seed: u64, launch: &RandomLaunch, resident: usize) {
     }
 }
 
-/// Divides seeds among two threads; a failure names its seed. Only the first eighth of them is
+/// Divides seeds among two threads; a failure names its seed. Only the first quarter of them is
 /// used, unless `WARPBOUND_LONG` is set.
 fn for_seeds(seeds: std::ops::Range<u64>, test: impl Fn(u64) + Sync) {
-    let few = seeds.start + (seeds.end - seeds.start) / 8;
+    let few = seeds.start + (seeds.end - seeds.start) / 4;
     let end = if campaign::in_full() { seeds.end } else { few };
     let seeds = seeds.start..end;
     let middle = seeds.start + (seeds.end - seeds.start) / 2;

@@ -193,7 +193,7 @@ fn reference_launches() {
     for (index, name) in ["accelsim-ecrts", "accelsim-ecrts-dram", "accelsim-sm1"].into_iter().enumerate() {
         let machine = shipped::machine(name);
         for (number, launch) in reference::launches().into_iter().enumerate() {
-            if !campaign::takes(number + index, 10) {
+            if !campaign::takes(number + index, 5) {
                 continue;
             }
             let workload = runs::workload(&launch.name, launch.program(), launch.launch.clone());
@@ -205,7 +205,7 @@ fn reference_launches() {
     let machine = shipped::machine("rtx3070");
     let launches = reference::launches_of_many_blocks();
     let of_all = launches.into_iter().filter(|launch| launch.name.ends_with("g46"));
-    for (_, launch) in of_all.enumerate().filter(|&(number, _)| campaign::takes(number, 4)) {
+    for (_, launch) in of_all.enumerate().filter(|&(number, _)| campaign::takes(number, 2)) {
         let workload = runs::workload(&launch.name, launch.program(), launch.launch.clone());
         let what = format!("{} on rtx3070", launch.name);
         compared.add(&[&workload, &workload], &machine, &PolicySetup::Lrr, &what);

@@ -164,7 +164,7 @@ fn windows_change_nothing() {
             )
             .collect();
     let (mut blocks, mut issues) = (0, 0);
-    for round in 0..80 {
+    for round in 0..120 {
         let launch = &launches[draw(launches.len())];
         let mut settings = vec![format!("sms={}", [1, 2, 3, 7, 46][draw(5)])];
         let base = ["accelsim-sm1", "accelsim-sm1", "accelsim-ecrts-dram", "accelsim-ecrts"][draw(4)];

@@ -13,34 +13,21 @@
 //!
 //! and `quotients.sm_90.cubin` that for `q[t] = a[t] / b[t]; r[t] = a[t] % b[t];` of 64-bit integers.
 
-use warpbound::diag::SourceText;
+use warpbound::exec::Options;
 use warpbound::exec::races::BlockOrder;
-use warpbound::exec::{Executor, Options};
-use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::program::{Area, KernelCode, MemoryOp};
 use warpbound::sass::Module;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::launched::{after, words};
 use crate::shipped::{encoding_for, root};
 
 fn program(file: &str, kernel: &str) -> KernelCode {
     let bytes = std::fs::read(root().join("tests/data/sass").join(file)).unwrap();
     let encoding = encoding_for(90);
     Module::read(file, &bytes, encoding).unwrap().program(kernel, encoding).unwrap()
-}
-
-/// Executes a launch, and returns what a function finds afterwards.
-fn after<T>(program: &KernelCode, text: &str, options: Options, find: impl FnOnce(&Executor) -> T) -> T {
-    let source = SourceText::new("launch.ron", text);
-    let spec = LaunchSpec::parse(&source).unwrap();
-    let launch = Launch::new(&spec, program, 0, &source, &|_, _| Ok(Vec::new())).unwrap();
-    let mut executor = Executor::new(program, &launch, options).unwrap();
-    let mut paths = BlockPaths::default();
-    while executor.next_block(&mut paths).unwrap() {}
-    find(&executor)
 }
 
 /// The barriers wait for no thread whose condition is false. The hardware does not define when
@@ -52,9 +39,8 @@ fn some_threads_of_a_warp_pass_a_barrier() {
         Buffer(name: \"out\", elem: U32, len: 16, init: Zero),
     ])";
     let options = Options { races: Some(BlockOrder::OneByOne), ..Options::default() };
-    let (found, dependences) = after(&program, text, options, |executor| {
-        let words = executor.buffer(0).as_chunks().0.iter();
-        (words.map(|word| u32::from_le_bytes(*word)).collect::<Vec<u32>>(), executor.time_dependences())
+    let (found, dependences) = after(&program, text.to_owned(), &[], options, |_, executor| {
+        (words(executor, 0), executor.time_dependences())
     });
     let mut expected: Vec<u32> = (0..16).map(|t| 100 * t).collect();
     for i in 0..3 {
@@ -101,14 +87,12 @@ fn quotients_of_64_bits_are_exact() {
         values(|pair| pair.0),
         values(|pair| pair.1)
     );
-    // launch files hold numbers as floats, so the operands are those of the buffers
-    let [a, b, q, r] = after(&program, &text, Options::default(), |executor| {
-        [0, 1, 2, 3].map(|buffer| -> Vec<i64> {
+    let [q, r] = after(&program, text, &[], Options::default(), |_, executor| {
+        [2, 3].map(|buffer| -> Vec<i64> {
             executor.buffer(buffer).as_chunks().0.iter().map(|word| i64::from_le_bytes(*word)).collect()
         })
     });
-    for index in 0..pairs.len() {
-        let expected = (a[index].wrapping_div(b[index]), a[index].wrapping_rem(b[index]));
-        assert_eq!((q[index], r[index]), expected, "{} / {}", a[index], b[index]);
+    for (index, (a, b)) in pairs.into_iter().enumerate() {
+        assert_eq!((q[index], r[index]), (a.wrapping_div(b), a.wrapping_rem(b)), "{a} / {b}");
     }
 }

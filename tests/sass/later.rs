@@ -5,14 +5,12 @@ use std::path::PathBuf;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use warpbound::diag::SourceText;
-use warpbound::exec::{Executor, Options};
+use warpbound::exec::Options;
 use warpbound::load::encoding_of;
-use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::KernelCode;
-use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::sass::{Module, text};
 
+use crate::launched::{after, words};
 use crate::shipped::{encoding_for, isa, root, source};
 
 /// The threads of a block, each of which reads four words and writes up to 256.
@@ -42,13 +40,7 @@ fn results(program: &KernelCode, entry: &str, input: &[u8]) -> Vec<u32> {
         THREADS * 256,
         THREADS * 4
     );
-    let source = SourceText::new("later.ron", text);
-    let spec = LaunchSpec::parse(&source).unwrap();
-    let launch = Launch::new(&spec, program, 0, &source, &|_, _| Ok(input.to_vec())).unwrap();
-    let mut executor = Executor::new(program, &launch, Options::default()).unwrap();
-    let mut paths = BlockPaths::default();
-    while executor.next_block(&mut paths).unwrap() {}
-    executor.buffer(0).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    after(program, text, input, Options::default(), |_, executor| words(executor, 0))
 }
 
 /// Returns the files of the folder with this ending, sorted.

@@ -12,6 +12,7 @@ mod hazards;
 mod hopper;
 mod instructions;
 mod later;
+mod launched;
 mod tables;
 mod textures;
 mod turing;

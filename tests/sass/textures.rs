@@ -4,13 +4,13 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpbound::diag::SourceText;
-use warpbound::exec::{Executor, Options};
+use warpbound::exec::Options;
 use warpbound::load::encoding_of;
-use warpbound::path::{BlockPaths, BlockSource};
 use warpbound::program::KernelCode;
 use warpbound::program::launch::{Launch, LaunchSpec};
 use warpbound::sass::Module;
 
+use crate::launched::after;
 use crate::shipped::{isa, root, source};
 
 /// Images of nine columns, seven rows, three slices or four layers, of texels of 16 bytes.
@@ -95,16 +95,11 @@ fn coordinates(entry: &str) -> Vec<u8> {
 
 /// Runs a kernel, and returns the content of `o` and of the images.
 fn results(program: &KernelCode, entry: &str) -> [Vec<u8>; 2] {
-    let source = SourceText::new("textures.ron", launch(entry));
-    let spec = LaunchSpec::parse(&source).unwrap_or_else(|error| panic!("{entry}: {error}"));
-    let input = coordinates(entry);
-    let launch = Launch::new(&spec, program, 0, &source, &|_, _| Ok(input.clone()))
-        .unwrap_or_else(|error| panic!("{entry}: {error}"));
-    let mut executor = Executor::new(program, &launch, Options::default()).unwrap();
-    let mut paths = BlockPaths::default();
-    while executor.next_block(&mut paths).unwrap_or_else(|error| panic!("{entry}: {error}")) {}
-    let named = |name: &str| launch.buffers.iter().position(|buffer| buffer.name == name).unwrap();
-    ["o", "b"].map(|name| executor.buffer(named(name)).to_vec())
+    let options = Options::default();
+    after(program, launch(entry), &coordinates(entry), options, |launch, executor| {
+        let named = |name: &str| launch.buffers.iter().position(|buffer| buffer.name == name).unwrap();
+        ["o", "b"].map(|name| executor.buffer(named(name)).to_vec())
+    })
 }
 
 #[test]

@@ -308,14 +308,19 @@ impl fmt::Display for Expr {
     }
 }
 
+/// Writes an integer in the smallest type that holds it, since few formats have integers of 128 bits.
+pub(super) fn serialize_integer<S: Serializer>(value: i128, serializer: S) -> Result<S::Ok, S::Error> {
+    match (u64::try_from(value), i64::try_from(value)) {
+        (Ok(value), _) => serializer.serialize_u64(value),
+        (_, Ok(value)) => serializer.serialize_i64(value),
+        _ => serializer.serialize_i128(value),
+    }
+}
+
 impl Serialize for Expr {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match (&self.text, &self.node) {
-            (None, Node::Value(value)) => match (u64::try_from(*value), i64::try_from(*value)) {
-                (Ok(value), _) => serializer.serialize_u64(value),
-                (_, Ok(value)) => serializer.serialize_i64(value),
-                _ => serializer.serialize_i128(*value),
-            },
+            (None, Node::Value(value)) => serialize_integer(*value, serializer),
             _ => serializer.collect_str(self),
         }
     }

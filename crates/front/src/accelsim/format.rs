@@ -29,15 +29,15 @@ impl Format {
 /// The end of the lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// An immediate, or nothing.
+    /// One immediate or nothing follows.
     One,
-    /// At most two immediates.
+    /// Up to two immediates follow.
     Two,
-    /// Immediates and values of registers.
+    /// Immediates and the values of registers follow.
     Values,
-    /// Two immediates and a description of the memory reference.
+    /// Two immediates and a description of the memory reference follow.
     References,
-    /// Any of these, by an unknown version.
+    /// The version is unknown, and any of these may follow.
     Newer,
 }
 

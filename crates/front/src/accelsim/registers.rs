@@ -4,7 +4,8 @@
 //! and predicates. Each register has a number: those of threads their own, and the others numbers
 //! above.
 
-/// The maximum number of a register of a thread. Traces by warpbound may have so many.
+/// The highest number that a register of a thread can have. Traces that warpbound writes use numbers
+/// up to this one.
 const MAX_REGISTER: u32 = 59_999;
 /// The number of the first uniform register.
 const UNIFORM: u32 = MAX_REGISTER + 1;

@@ -19,6 +19,11 @@ impl Wrong {
     pub(super) fn new(at: Range<usize>, message: impl Into<String>, hint: &'static str) -> Self {
         Self { at, message: message.into(), hint }
     }
+
+    /// Creates the problem of a word that is not what the shape of a line expects there.
+    fn unexpected(word: &[u8], at: Range<usize>, expected: &str) -> Self {
+        Self::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
+    }
 }
 
 /// An iterator over the words of a line.
@@ -89,16 +94,12 @@ impl<'l> Words<'l> {
 
     pub(super) fn decimal(&mut self, expected: &str) -> Result<i64, Wrong> {
         let (word, at) = self.want(expected)?;
-        decimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
-        })
+        decimal(word).ok_or_else(|| Wrong::unexpected(word, at, expected))
     }
 
     pub(super) fn hexadecimal(&mut self, expected: &str) -> Result<u64, Wrong> {
         let (word, at) = self.want(expected)?;
-        hexadecimal(word).ok_or_else(|| {
-            Wrong::new(at, format!("`{}` is not {expected}", String::from_utf8_lossy(word)), SHAPE)
-        })
+        hexadecimal(word).ok_or_else(|| Wrong::unexpected(word, at, expected))
     }
 
     /// Returns the remainder of the line from the next word on.

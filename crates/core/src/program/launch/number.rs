@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::program::expr::serialize_integer;
+
 /// A number in a launch file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
@@ -47,11 +49,7 @@ impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match *self {
             Self::Float(value) => serializer.serialize_f64(value),
-            Self::Integer(value) => match (i64::try_from(value), u64::try_from(value)) {
-                (Ok(value), _) => serializer.serialize_i64(value),
-                (_, Ok(value)) => serializer.serialize_u64(value),
-                _ => serializer.serialize_i128(value),
-            },
+            Self::Integer(value) => serialize_integer(value, serializer),
         }
     }
 }

@@ -11,6 +11,8 @@ mod container;
 mod expand;
 mod info;
 
+use std::collections::BTreeMap;
+
 use object::elf::{EM_CUDA, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::{LittleEndian, SectionIndex};
@@ -80,9 +82,9 @@ pub struct Kernel {
     pub local_bytes: u64,
     /// The maximum number of threads of a block that the kernel was compiled for.
     pub max_threads: Option<u32>,
-    /// The texture and surface references whose handles are words of the bank of the launch, and the
-    /// offset of each word.
-    pub references: Vec<(u32, Reference)>,
+    /// The texture and surface references whose handles are words of the bank of the launch, by the
+    /// offset of the word.
+    pub references: BTreeMap<u32, Reference>,
     /// The relocations of the code, which are not applied: the offset and the symbol of each.
     pub unresolved: Vec<(u64, String)>,
 }
@@ -222,10 +224,10 @@ impl File<'_> {
         self.relocate(&table, &mut addresses, &bases)?;
         let infos = self.named(".nv.info")?;
         let infos = Infos::read(&infos).map_err(|message| self.problem(format!(".nv.info: {message}")))?;
-        let mut kernels = Vec::new();
+        let (mut kernels, mut references) = (Vec::new(), BTreeMap::new());
         for (index, name) in self.sections() {
             if let Some(name) = name.strip_prefix(".text.")
-                && let Some(kernel) = self.kernel(index, name, &infos)?
+                && let Some(kernel) = self.kernel(index, name, &infos, &mut references)?
             {
                 kernels.push(kernel);
             }
@@ -341,7 +343,13 @@ impl File<'_> {
 
     /// Returns the kernel whose code is in a section, or `None` if the section contains only
     /// functions.
-    fn kernel(&self, index: SectionIndex, name: &str, infos: &Infos) -> Result<Option<Kernel>, Diagnostics> {
+    fn kernel(
+        &self,
+        index: SectionIndex,
+        name: &str,
+        infos: &Infos,
+        references: &mut BTreeMap<u32, usize>,
+    ) -> Result<Option<Kernel>, Diagnostics> {
         let own = self.find(&format!(".nv.info.{name}"));
         let Some(own) = own else { return Ok(None) };
         let info = Info::read(self.data(own)?, self.abi.params)
@@ -389,33 +397,38 @@ impl File<'_> {
             shared_bytes,
             local_bytes: infos.local(number),
             max_threads: info.max_threads,
-            references: self.references(name)?,
+            references: self.references(name, references)?,
             unresolved,
         }))
     }
 
     /// Returns the words of the bank of the launch that hold the handles of texture and surface
-    /// references. The number of a reference is that of its symbol among all symbols of the file.
-    fn references(&self, kernel: &str) -> Result<Vec<(u32, Reference)>, Diagnostics> {
+    /// references. `numbers` has the numbers of the references so far, by their symbols.
+    fn references(
+        &self,
+        kernel: &str,
+        numbers: &mut BTreeMap<u32, usize>,
+    ) -> Result<BTreeMap<u32, Reference>, Diagnostics> {
         let section = format!("{}.{kernel}", constants_of(self.abi.banks.launch));
-        let mut found = Vec::new();
+        let mut found = BTreeMap::new();
         for (offset, kind, symbol, _) in self.relocations(&section)? {
             if !matches!(kind, TEXTURE_HANDLE | SURFACE_HANDLE) {
                 continue;
             }
-            let number = symbol as usize;
-            let name =
-                self.symbols.symbol(object::SymbolIndex(number)).map(|symbol| self.symbol_name(symbol));
-            let (Ok(name), Ok(offset)) = (name, u32::try_from(offset)) else {
+            let next = numbers.len();
+            let number = *numbers.entry(symbol).or_insert(next);
+            let symbol = self.symbols.symbol(object::SymbolIndex(symbol as usize));
+            let (Ok(symbol), Ok(offset)) = (symbol, u32::try_from(offset)) else {
                 return Err(self.problem(format!("{section}: a relocation at {offset:#x} by no symbol")));
             };
             if number >= MAX_IMAGES {
-                let message = format!("{section}: the reference `{name}` is symbol {number}");
-                return Err(self.problem(format!("{message}, at most {MAX_IMAGES} are supported")));
+                let message = format!("{section}: more than {MAX_IMAGES} texture and surface references");
+                return Err(self.problem(message));
             }
+            let handle = reference_handle(number);
             let reference =
-                Reference { name, handle: reference_handle(number), surface: kind == SURFACE_HANDLE };
-            found.push((offset, reference));
+                Reference { name: self.symbol_name(symbol), handle, surface: kind == SURFACE_HANDLE };
+            found.insert(offset, reference);
         }
         Ok(found)
     }

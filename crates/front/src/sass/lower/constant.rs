@@ -45,7 +45,7 @@ impl Cx<'_> {
         let base = self.kernel.param_base;
         if at >= base {
             let inside = at - base < self.kernel.param_bytes.next_multiple_of(4);
-            if let Some((_, reference)) = self.kernel.references.iter().find(|(offset, _)| *offset == at) {
+            if let Some(reference) = self.kernel.references.get(&at) {
                 return Ok(Src::Imm(reference.handle));
             }
             return if inside {

@@ -121,9 +121,13 @@ fn results(cx: &mut Cx, d: &Decoded) -> [Option<RegId>; 4] {
     dsts
 }
 
-/// Returns consecutive registers from that of an operand on.
+/// Returns consecutive registers from that of an operand on. The coordinates of a surface are printed
+/// like an address.
 fn list(cx: &mut Cx, d: &Decoded, name: &str, count: u8) -> Vec<Src> {
-    let value = d.operand(name).map(|operand| operand.value);
+    let value = d.operand(name).map(|operand| match operand.value {
+        Value::Address { register, .. } => Value::Register(register),
+        value => value,
+    });
     let register = |step| value.and_then(|value| cx.register_of(value, step)).map_or(Src::Imm(0), Src::Reg);
     (0..count).map(register).collect()
 }
@@ -159,7 +163,7 @@ fn fetch(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     let fetch = Fetch {
         texture,
         geometry: shape,
-        rows: shape.dims == 2,
+        rows: shape == Geometry { dims: 2, layered: false },
         coords,
         layer,
         float: name != Name::Texel,
@@ -190,14 +194,8 @@ fn surface(cx: &mut Cx, d: &Decoded, store: bool) -> Res<Role> {
     let Some((bits, count)) = elements(d) else {
         return refuse(format!("{}{}", d.op.name, d.modifier("bits")), "compilers extend signs afterwards");
     };
-    let first = match d.operand("m").map(|operand| operand.value) {
-        Some(Value::Address { register, .. }) => Value::Register(register),
-        _ => return refuse(format!("{} without coordinates", d.op.name), ""),
-    };
-    let mut place = (0..coordinates(shape))
-        .map(|step| cx.register_of(first, step).map_or(Src::Imm(0), Src::Reg))
-        .collect::<Vec<_>>();
-    let layer = if shape.layered { place.pop() } else { None };
+    let mut coords = list(cx, d, "m", coordinates(shape));
+    let layer = if shape.layered { coords.pop() } else { None };
     let outside = match d.modifier("outside") {
         ".IGN" => Outside::Zero,
         ".TRAP" => Outside::Trap,
@@ -211,7 +209,7 @@ fn surface(cx: &mut Cx, d: &Decoded, store: bool) -> Res<Role> {
         SurfaceData::Load(values.iter().map(register).collect())
     };
     let surface = handle(cx, d)?;
-    let access = SurfaceAccess { surface, geometry: shape, coords: place, layer, outside, bits, data };
+    let access = SurfaceAccess { surface, geometry: shape, coords, layer, outside, bits, data };
     cx.push(Sem::Surface(Box::new(access)));
     let memory = if store { MemoryOp::Store(Area::Global) } else { MemoryOp::Load(Area::Global) };
     Ok(Role { memory: Some(memory), ..Role::PLAIN })

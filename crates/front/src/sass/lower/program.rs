@@ -357,7 +357,7 @@ fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &m
         ty: if matches!(size, 1 | 2 | 4 | 8) { ParamType::Int } else { ParamType::Bytes },
     });
     program.params = params.collect();
-    for (_, reference) in &kernel.references {
+    for reference in kernel.references.values() {
         if !program.references.contains(reference) {
             program.references.push(reference.clone());
         }

@@ -65,15 +65,12 @@ fn the_error_of_a_run_ends_the_hunt() {
 fn kernels_have_no_placeholders() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut case = Case::random(&SIZE, 1, &mut rng);
-    for step in 0..5000 {
+    for _ in 0..5000 {
         case.mutate(&SIZE, &mut rng);
         assert!((1..=SIZE.instructions).contains(&case.instructions()));
         assert!(case.blocks <= SIZE.blocks && case.threads <= 32 * SIZE.warps);
         let text = case.kernel_text();
         assert!(!text.contains(|c: char| c.is_ascii_uppercase()), "{text}");
-        // most of the time is spent here, and one step changes little
-        if step % 5 == 0 {
-            assert!(case.smaller().iter().all(|smaller| smaller != &case));
-        }
+        assert!(case.smaller().iter().all(|smaller| smaller != &case));
     }
 }

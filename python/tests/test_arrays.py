@@ -158,6 +158,20 @@ def test_a_tensor_of_torch_is_a_buffer() -> None:
     assert to.tolist() == half.tolist()
 
 
+def test_a_tensor_without_memory_of_its_own_is_an_error_with_its_name() -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.ones(8)
+    wrong = {
+        "not contiguous": torch.ones(16, dtype=torch.bfloat16)[::2],
+        "no memory": torch.empty(8, device="meta"),
+        "to_dense": torch.eye(8).to_sparse(),
+        "resolve_conj": torch.ones(8, dtype=torch.complex64).conj(),
+    }
+    for message, y in wrong.items():
+        with pytest.raises(wb.Error, match=f"(?s)argument `y`: .*{message}"):
+            saxpy()[1, 32](8, 2.0, x, y)
+
+
 def test_other_commands_do_not_change_arrays() -> None:
     x, y = np.arange(8, dtype="f4"), np.ones(8, "f4")
     launch = saxpy()[1, 32](8, 2.0, x, y)

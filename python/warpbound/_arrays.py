@@ -144,35 +144,53 @@ def _on_host(value: Any, name: str) -> Any:
     device = getattr(value, "__dlpack_device__", None)
     if device is None:
         return value
-    kind = device()[0]
-    if int(kind) not in (1, 3):
+    place = f"argument `{name}`"
+    try:
+        kind = int(device()[0])
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise Error.of(f"the array has no memory: {error}", place=place) from None
+    if kind not in (1, 3):
         raise Error.of(
             f"the array is on device {kind}, not in the memory of the host",
             hint="pass a copy of it (.cpu())",
-            place=f"argument `{name}`",
+            place=place,
         )
     if hasattr(value, "__array_interface__"):
         return value
-    detached = value.detach() if hasattr(value, "detach") else value
     try:
         import numpy
     except ImportError:
-        raise Error.of("tensors need numpy", hint="pip install numpy", place=f"argument `{name}`") from None
+        raise Error.of("tensors need numpy", hint="pip install numpy", place=place) from None
     try:
-        return numpy.from_dlpack(detached)
+        # NumPy 1 takes every array that comes by DLPack as read-only, so torch is asked itself
+        if hasattr(value, "element_size"):
+            return _of_torch(value)
+        return numpy.from_dlpack(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        if hasattr(detached, "view") and hasattr(detached, "element_size"):
-            import torch
-
-            # numpy has no bfloat16 and no float8; the bits are the same
-            bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[detached.element_size()]
-            if detached.is_contiguous():
-                return detached.view(bits).numpy()
-        # tensors of jax cannot be changed, so a copy serves, too
-        host = numpy.asarray(value) if hasattr(value, "__array__") else None
-        if host is not None and not host.flags.writeable:
+        # arrays of jax cannot be changed, so a copy serves, too
+        host = _read_only_copy(value)
+        if host is not None:
             return host
-        raise Error.of(f"the memory of the tensor cannot be used: {error}", place=f"argument `{name}`") from None
+        raise Error.of(f"the memory of the tensor cannot be used: {error}", place=place) from None
+
+
+def _read_only_copy(value: Any) -> Any:
+    try:
+        host = value.__array__()
+    except (AttributeError, TypeError, ValueError, RuntimeError, BufferError):
+        return None
+    return None if host.flags.writeable else host
+
+
+def _of_torch(tensor: Any) -> Any:
+    """Returns an array of NumPy with the memory of a tensor of torch."""
+    import torch
+
+    detached = tensor.detach()
+    if detached.dtype.is_floating_point and detached.element_size() < 4 and detached.dtype != torch.float16:
+        # numpy has no bfloat16 and no float8; the bits are the same
+        detached = detached.view({1: torch.uint8, 2: torch.int16}[detached.element_size()])
+    return detached.numpy()
 
 
 def _as_bytes(host: Any, value: Any, name: str) -> memoryview:

@@ -63,6 +63,10 @@ impl<'a> Collector<'a> {
                 _ => false,
             };
             found.operand(d, operand, writes);
+            if operand.name == "p" && d.op.name == "R2UR.OR" {
+                // it adds to the predicate
+                found.operand(d, operand, false);
+            }
             sources |= matches!(operand.name, "a" | "b" | "c" | "m" | "q");
             address |= matches!(operand.value, Value::Address { .. });
         }

@@ -51,6 +51,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         }
         Name::Ret => cx.push(Sem::Return),
         Name::BranchIf
+        | Name::BranchAny
         | Name::BranchDivergent
         | Name::Bssy
         | Name::Bsync

@@ -9,11 +9,18 @@
 use super::registers::held;
 use super::{Cx, Decoded, Register, Res, Role, U32, Value, refuse};
 use crate::sass::table::meaning::Control as Name;
-use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredSrc, Region, Sem};
+use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredSrc, Region, Sem, VoteMode};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
     match name {
         Name::BranchIf => branch(cx, d, next)?,
+        Name::BranchAny => {
+            let target = cx.target(d, next)?;
+            let condition = cx.pred_src(d, "c");
+            let (own, any) = (cx.guarded(d, condition), cx.pred());
+            cx.push(Sem::Vote { mode: VoteMode::Any, dst: any, p: held(own), members: None });
+            cx.push_if(any, false, Sem::Branch { target, reconverge: None });
+        }
         Name::BranchDivergent => {
             // the lanes that run on a stack are together, as for instructions of PTX with a mask of
             // members, so the branch is not taken

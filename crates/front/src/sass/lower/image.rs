@@ -218,13 +218,10 @@ fn surface(cx: &mut Cx, d: &Decoded, store: bool) -> Res<Role> {
 fn query(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let image = handle(cx, d)?;
     let detail = list(cx, d, "a", 1);
-    if mask(d) & 4 != 0 {
-        let hint = "the same bits ask for the depth and for the number of layers";
-        return refuse(format!("{} for a third dimension", d.op.name), hint);
-    }
     for (index, dst) in results(cx, d).into_iter().enumerate() {
         let Some(dst) = dst else { continue };
-        let property = if index < 2 { ImageProperty::Extent(index as u8) } else { ImageProperty::One };
+        // layers and levels are read from a table of the driver
+        let property = if index < 3 { ImageProperty::Extent(index as u8) } else { ImageProperty::One };
         let detail = detail.clone();
         cx.push(Sem::ImageQuery(Box::new(ImageQuery { image, surface: false, property, detail, dst })));
     }

@@ -245,6 +245,13 @@ impl<'a> Cx<'a> {
         Ok(Src::Reg(dst))
     }
 
+    /// Returns the mask of the lanes that execute the instruction.
+    fn active(&mut self) -> Src {
+        let dst = self.narrow();
+        self.push(Sem::ActiveMask { dst });
+        Src::Reg(dst)
+    }
+
     /// Writes 64 bits to the pair of registers of a destination.
     fn unpack(&mut self, d: &Decoded, name: &str, src: RegId) {
         let Some(value) = d.operand(name).map(|operand| operand.value) else { return };

@@ -5,7 +5,9 @@ use super::{Cx, Decoded, Res, Role, S32, U32, Value, refuse};
 use crate::sass::table::meaning::Moves as Name;
 use warpbound_core::program::Guard;
 use warpbound_core::program::layout::SHARED_UPPER;
-use warpbound_core::program::sem::{IntOp, Operand as Src, PredOp, PredSrc, Sem, Special};
+use warpbound_core::program::sem::{
+    Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, Shuffle, ShuffleMode, Special,
+};
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     match name {
@@ -17,6 +19,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let (src, dst) = (cx.source(d, "b")?, cx.dst(d, "d")?);
             cx.push(Sem::Mov { dst, src });
         }
+        Name::ToUniform => to_uniform(cx, d)?,
         Name::Sel => {
             let (a, b, p) = (cx.source(d, "a")?, cx.source(d, "b")?, cx.pred_src(d, "p"));
             let dst = cx.dst(d, "d")?;
@@ -103,6 +106,40 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         }
     }
     Ok(Role::PLAIN)
+}
+
+/// Lowers a move to a register of the warp, which gets the value of the first lane that executes the
+/// instruction. The predicate tells the lanes that have another value; with `.OR`, it also keeps
+/// holding where it held. Without a predicate, the compiler knows that all values are equal.
+fn to_uniform(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (own, dst) = (cx.source(d, "b")?, cx.dst(d, "d")?);
+    let Some(p) = cx.pred_dst(d, "p") else {
+        cx.push(Sem::Mov { dst, src: own });
+        return Ok(());
+    };
+    let lanes = cx.active();
+    let before = cx.value(IntOp::Sub, U32, &[lanes, Src::Imm(1)]);
+    let before = cx.value(IntOp::Lop3(0x0c), U32, &[lanes, before, Src::Imm(0)]);
+    let first = cx.value(IntOp::Popc, U32, &[before]);
+    let value = cx.narrow();
+    cx.push(Sem::Shuffle(Box::new(Shuffle {
+        mode: ShuffleMode::Idx,
+        dst: value,
+        pred: None,
+        a: own,
+        b: first,
+        c: Src::Imm(0x1f),
+        members: None,
+    })));
+    let other = cx.pred();
+    super::compare::into(cx, Cmp::Ne, U32, (own, Src::Reg(value)), other);
+    if d.op.name.ends_with(".OR") {
+        cx.push(Sem::PredLogic { op: PredOp::Or, dst: p, a: held(p), b: held(other) });
+    } else {
+        cx.set_pred(p, held(other));
+    }
+    cx.push(Sem::Mov { dst, src: Src::Reg(value) });
+    Ok(())
 }
 
 /// Lowers a move of one, two or four words.

@@ -66,7 +66,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         }
         Name::Redux => {
             let src = cx.source(d, "a")?;
-            let members = active(cx);
+            let members = cx.active();
             let op = match d.modifier("op") {
                 "" => IntOp::And,
                 ".OR" => IntOp::Or,
@@ -81,7 +81,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             Ok(Role::PLAIN)
         }
         Name::Match => {
-            let members = active(cx);
+            let members = cx.active();
             let wide = d.has("wide");
             let src = match d.operand("a") {
                 Some(operand) if wide => cx.pair(operand)?,
@@ -94,13 +94,6 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         }
         Name::Movm | Name::Mma => super::matrix::lower(cx, d, name),
     }
-}
-
-/// Returns the mask of the lanes that execute the instruction.
-fn active(cx: &mut Cx) -> Src {
-    let dst = cx.narrow();
-    cx.push(Sem::ActiveMask { dst });
-    Src::Reg(dst)
 }
 
 /// Lowers a barrier that combines predicates of all threads.

@@ -141,6 +141,8 @@ pub enum Moves {
     /// Two functions of the signs of three words.
     SignLogic,
     Cs2r,
+    /// A move to a register of the warp, which finds the lanes that have another value.
+    ToUniform,
 }
 
 /// Single precision.
@@ -296,6 +298,8 @@ pub enum Control {
     Nanosleep,
     /// A branch by a predicate and the guard.
     BranchIf,
+    /// A branch of all lanes that is taken if one of them satisfies the predicate and the guard.
+    BranchAny,
     /// A branch that is taken if the warp is divergent.
     BranchDivergent,
     Bssy,

@@ -8,4 +8,5 @@
 pub mod accelsim;
 pub mod micro;
 pub mod ptx;
+mod runtime;
 pub mod sass;

@@ -20,6 +20,7 @@ use super::{Lowered, Refusal, Res, did_you_mean};
 use crate::ptx::ast::{DeclSpace, Operand, OperandKind, Stmt, VarDecl};
 use crate::ptx::resolve::{Symbol, convert, has_length, size_of};
 use crate::ptx::types::Type;
+use crate::runtime::{self, Runtime};
 use warpbound_core::base::Pc;
 use warpbound_core::isa::{Space, TypeKind};
 use warpbound_core::program::layout::function_address;
@@ -275,15 +276,13 @@ fn place(cx: &mut Cx<'_, '_>, operand: &Operand, bytes: u32, other: ArgLocation)
 
 /// Lowers a call of a function of the CUDA runtime, which no PTX file defines.
 fn external(cx: &mut Cx<'_, '_>, name: &str, returns: &[Operand]) -> Res<Sem> {
-    match name {
-        "vprintf" => {
-            cx.note("the kernel calls printf: nothing is printed here, and the call returns 0");
+    match runtime::function(name) {
+        Some(Runtime::Print) => {
+            cx.note(runtime::PRINT_NOTE);
             zero_result(cx, returns)
         }
-        "__assertfail" | "__assert_fail" => {
-            Ok(Sem::Trap { message: "an assertion of the kernel failed".into() })
-        }
-        _ => Err(Refusal::new(
+        Some(Runtime::Fail) => Ok(Sem::Trap { message: runtime::FAILED.into() }),
+        None => Err(Refusal::new(
             format!("function `{name}` is declared but not defined in this file"),
             "files are not linked, and of the device runtime only printf and assert are known",
         )),

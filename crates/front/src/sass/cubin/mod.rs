@@ -22,7 +22,7 @@ use info::{Info, Infos};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::program::Reference;
 use warpbound_core::program::image::{MAX_IMAGES, reference_handle};
-use warpbound_core::program::layout::{GLOBALS_BASE, Segment};
+use warpbound_core::program::layout::{GLOBALS_BASE, Segment, function_address};
 
 type Elf = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
@@ -49,6 +49,9 @@ pub struct Cubin {
     pub constants: Segment,
     /// The addresses of variables.
     pub addresses: Vec<u8>,
+    /// The functions whose addresses are in `addresses`, by their index; see
+    /// [`warpbound_core::program::layout::function_address`].
+    pub functions: Vec<String>,
     /// The kernels in the order of the file.
     pub kernels: Vec<Kernel>,
     /// Whether the cubin is a member of a fat binary, so that offsets are within this member.
@@ -221,7 +224,7 @@ impl File<'_> {
         }
         let table = constants_of(banks.addresses);
         let mut addresses = self.named(&table)?;
-        self.relocate(&table, &mut addresses, &bases)?;
+        let functions = self.relocate(&table, &mut addresses, &bases)?;
         let infos = self.named(".nv.info")?;
         let infos = Infos::read(&infos).map_err(|message| self.problem(format!(".nv.info: {message}")))?;
         let (mut kernels, mut references) = (Vec::new(), BTreeMap::new());
@@ -232,7 +235,7 @@ impl File<'_> {
                 kernels.push(kernel);
             }
         }
-        Ok(Cubin { target, globals, constants, addresses, kernels, member: false })
+        Ok(Cubin { target, globals, constants, addresses, functions, kernels, member: false })
     }
 
     /// Appends a section and its variables to a segment; returns its offset.
@@ -275,42 +278,49 @@ impl File<'_> {
         Ok(start)
     }
 
-    /// Applies the relocations of a section.
+    /// Applies the relocations of a section; returns the functions whose addresses it contains.
     fn relocate(
         &self,
         name: &str,
         bytes: &mut [u8],
         bases: &[(SectionIndex, u64)],
-    ) -> Result<(), Diagnostics> {
+    ) -> Result<Vec<String>, Diagnostics> {
+        let mut functions: Vec<String> = Vec::new();
         for (offset, kind, symbol, addend) in self.relocations(name)? {
             let symbol = self
                 .symbols
                 .symbol(object::SymbolIndex(symbol as usize))
                 .map_err(|error| self.problem(error.to_string()))?;
+            let of = self.symbol_name(symbol);
             let base = bases
                 .iter()
                 .find(|(index, _)| index.0 == usize::from(symbol.st_shndx(ENDIAN).0))
-                .map(|&(_, base)| base);
+                .map(|&(_, base)| base.wrapping_add(symbol.st_value(ENDIAN)));
+            let base = base.or_else(|| {
+                (symbol.st_type() == STT_FUNC).then(|| {
+                    let known = functions.iter().position(|known| *known == of);
+                    let index = known.unwrap_or_else(|| {
+                        functions.push(of.clone());
+                        functions.len() - 1
+                    });
+                    function_address(index as u32)
+                })
+            });
             let place =
                 usize::try_from(offset).ok().and_then(|at| bytes.get_mut(at..)?.first_chunk_mut::<8>());
             match (kind, base, place) {
                 (ABSOLUTE_64, Some(base), Some(place)) => {
                     let own = u64::from_le_bytes(*place);
-                    let address = base
-                        .wrapping_add(symbol.st_value(ENDIAN))
-                        .wrapping_add(own)
-                        .wrapping_add(addend as u64);
-                    *place = address.to_le_bytes();
+                    *place = base.wrapping_add(own).wrapping_add(addend as u64).to_le_bytes();
                 }
                 _ => {
-                    let of = self.symbol_name(symbol);
                     return Err(self.problem(format!(
                         "{name}: relocation {kind} by `{of}` at {offset:#x} cannot be applied"
                     )));
                 }
             }
         }
-        Ok(())
+        Ok(functions)
     }
 
     /// Returns the offset, type, symbol and addend of the relocations of a section.

@@ -53,6 +53,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         Name::BranchIf
         | Name::BranchAny
         | Name::BranchDivergent
+        | Name::BranchConverged
         | Name::Bssy
         | Name::Bsync
         | Name::Break
@@ -60,6 +61,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         | Name::BmovBarrier
         | Name::CallRelative
         | Name::ReturnRelative
+        | Name::Lepc
+        | Name::CallAbsolute
         | Name::Divergent => return super::converge::lower(cx, d, name, next),
         Name::Bpt if d.modifier("mode") == ".TRAP" => {
             cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });
@@ -73,7 +76,13 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Sleep { time });
         }
         Name::Exit => {
-            cx.push(Sem::Exit);
+            match cx.pred_src(d, "c") {
+                PredSrc::Const(true) => cx.push(Sem::Exit),
+                condition => {
+                    let leaves = cx.guarded(d, condition);
+                    cx.push_if(leaves, false, Sem::Exit);
+                }
+            }
             return Ok(Role::flow(Flow::Exit));
         }
     }

@@ -7,9 +7,15 @@
 //! stack, and stop a run that reaches them.
 
 use super::registers::held;
-use super::{Cx, Decoded, Register, Res, Role, U32, Value, refuse};
+use super::{Cx, Decoded, Register, Res, Role, U32, U64, Value, refuse};
+use crate::runtime::{self, Runtime};
 use crate::sass::table::meaning::Control as Name;
-use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredSrc, Region, Sem, VoteMode};
+use warpbound_core::program::Guard;
+use warpbound_core::program::layout::function_address;
+use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredOp, PredSrc, Region, Sem, VoteMode};
+
+/// The register in which a function returns a word.
+const RESULT: u8 = 4;
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
     match name {
@@ -25,6 +31,11 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             // the lanes that run on a stack are together, as for instructions of PTX with a mask of
             // members, so the branch is not taken
             cx.push(Sem::WarpSync { members: Src::Imm(0xffff_ffff) });
+        }
+        Name::BranchConverged => {
+            let target = cx.target(d, next)?;
+            cx.push(Sem::WarpSync { members: Src::Imm(0xffff_ffff) });
+            cx.push(Sem::Branch { target, reconverge: None });
         }
         Name::Bssy => {
             let join = cx.target(d, next)?;
@@ -48,6 +59,17 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         Name::BmovBarrier => {}
         Name::CallRelative => call(cx, d, next)?,
         Name::ReturnRelative => return_to(cx, d, next)?,
+        Name::Lepc => {
+            // the address from which the code computes where a function returns to
+            let (dst, offset) = (cx.wide(), d.operand("t").map(|operand| operand.value));
+            let address = match offset {
+                Some(Value::Target(offset)) => next + offset,
+                _ => next - cx.encoding.word_bytes as i64,
+            };
+            cx.push(Sem::Mov { dst, src: Src::Imm(address as u64) });
+            cx.unpack(d, "d", dst);
+        }
+        Name::CallAbsolute => call_by_address(cx, d)?,
         _ => {
             let message = format!("`{}` of a divergent warp is not modelled", d.op.name);
             cx.push(Sem::Trap { message });
@@ -86,6 +108,43 @@ fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     // the number is set once all functions are known
     let call = Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() };
     cx.push(Sem::Call(Box::new(call)));
+    Ok(())
+}
+
+/// Lowers a call of a function of the CUDA runtime by its address, which comes from the table of
+/// addresses.
+fn call_by_address(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (Some(address), Some(Value::Number(0))) = (d.operand("a"), d.operand("t").map(|t| t.value)) else {
+        return refuse(format!("{} by this operand", d.op.name), "");
+    };
+    let address = cx.pair(address)?;
+    let result = cx.register(RESULT);
+    let (other, here) = (cx.pred(), cx.pred());
+    cx.set_pred(other, PredSrc::Const(true));
+    for (index, function) in cx.cubin.functions.iter().enumerate() {
+        super::compare::into(cx, Cmp::Eq, U64, (address, Src::Imm(function_address(index as u32))), here);
+        cx.push(Sem::PredLogic {
+            op: PredOp::And,
+            dst: other,
+            a: held(other),
+            b: PredSrc::Reg(Guard { reg: here, negate: true }),
+        });
+        let called = cx.guarded(d, held(here));
+        let sem = match runtime::function(function) {
+            Some(Runtime::Print) => Sem::Mov { dst: result, src: Src::Imm(0) },
+            Some(Runtime::Fail) => Sem::Trap { message: runtime::FAILED.into() },
+            None => Sem::Trap {
+                message: format!("the kernel calls `{function}` by its address, which is not supported"),
+            },
+        };
+        cx.push_if(called, false, sem);
+    }
+    let elsewhere = cx.guarded(d, held(other));
+    cx.push_if(
+        elsewhere,
+        false,
+        Sem::Trap { message: "the kernel calls an address at which no function is".into() },
+    );
     Ok(())
 }
 

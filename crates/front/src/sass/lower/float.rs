@@ -1,6 +1,6 @@
 //! Lowers single precision.
 
-use super::{Cx, Decoded, Operand, Res, Role, U32, refuse};
+use super::{Cx, Decoded, Operand, Res, Role, U32, Value, refuse};
 use crate::sass::table::meaning::Float as Name;
 use warpbound_core::program::sem::{
     FloatMode, FloatOp, FloatTy, IntOp, Operand as Src, PredSrc, Round, Sem, ValueTy,
@@ -59,7 +59,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     match name {
         Name::Fadd | Name::Fmul => {
             if d.has("scale") {
-                return refuse(format!("FMUL{}", d.modifier("scale")), "");
+                return scaled(cx, d);
             }
             let minus = name == Name::Fadd && d.operand("b").is_some_and(|b| b.neg && !b.abs);
             let a = source(cx, d, "a")?;
@@ -159,7 +159,11 @@ pub(super) fn choose(
 /// Lowers the multifunction unit. It flushes subnormal sources and results to zero, which the code
 /// around it relies on.
 fn special(cx: &mut Cx, d: &Decoded, turns: bool) -> Res<()> {
-    let mut a = source(cx, d, "a")?;
+    let mut a = match d.operand("a").map(|operand| operand.value) {
+        // the upper word of a double
+        Some(Value::Double(bits)) => Src::Imm(bits >> 32),
+        _ => source(cx, d, "a")?,
+    };
     if turns && matches!(d.modifier("op"), ".COS" | ".SIN") {
         a = radians(cx, a);
     }
@@ -203,4 +207,24 @@ fn radians(cx: &mut Cx, turns: Src) -> Src {
     cx.push(Sem::Float { op: FloatOp::Mul, ty: FloatTy::F64, mode: FloatMode::default(), dst: product, src });
     cx.push(super::conversion::plain(dst, Src::Reg(product), double, single));
     Src::Reg(dst)
+}
+
+/// Lowers a product that is multiplied by a power of two. The compiler writes it for two products
+/// one after the other, so the result is taken to be that of two roundings.
+fn scaled(cx: &mut Cx, d: &Decoded) -> Res<Role> {
+    let factor: f32 = match d.modifier("scale") {
+        ".D2" => 0.5,
+        ".D4" => 0.25,
+        ".D8" => 0.125,
+        ".M2" => 2.0,
+        ".M4" => 4.0,
+        _ => 8.0,
+    };
+    let (a, b, factor) = (source(cx, d, "a")?, source(cx, d, "b")?, Src::Imm(factor.to_bits().into()));
+    let (mode, product, dst) = (mode(d)?, cx.narrow(), cx.dst(d, "d")?);
+    let (op, ty) = (FloatOp::Mul, FloatTy::F32);
+    let first = FloatMode { sat: false, ..mode };
+    cx.push(Sem::Float { op, ty, mode: first, dst: product, src: [a, b, Src::Imm(0)] });
+    cx.push(Sem::Float { op, ty, mode, dst, src: [Src::Reg(product), factor, Src::Imm(0)] });
+    Ok(Role::PLAIN)
 }

@@ -92,7 +92,10 @@ fn width(d: &Decoded) -> Res<(IntTy, u8)> {
 /// Returns consecutive destination registers; `None` for the register that is always zero.
 fn registers(cx: &mut Cx, d: &Decoded, count: u8) -> Res<Vec<Option<RegId>>> {
     match d.operand("d").map(|operand| operand.value) {
-        Some(Value::Register(Register::Fixed)) => Ok(vec![None; usize::from(count)]),
+        Some(Value::Register(Register::Fixed) | Value::Uniform(Register::Fixed)) => {
+            Ok(vec![None; usize::from(count)])
+        }
+        Some(value @ Value::Uniform(_)) => Ok((0..count).map(|step| cx.register_of(value, step)).collect()),
         Some(Value::Register(Register::Number(first)))
             if u32::from(first) + u32::from(count) <= cx.encoding.registers.general.count().into() =>
         {
@@ -254,9 +257,14 @@ fn query_space(cx: &mut Cx, d: &Decoded) -> Res<Role> {
 }
 
 fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
-    let Some(Value::IndexedConstant { bank, register, offset }) = d.operand("m").map(|operand| operand.value)
-    else {
-        return refuse("LDC without an address", "");
+    let (bank, register, offset, index) = match d.operand("m").map(|operand| operand.value) {
+        Some(Value::IndexedConstant { bank, register, offset }) => {
+            (bank, register, offset, Value::Register(register))
+        }
+        Some(Value::UniformConstant { bank, register, offset }) => {
+            (bank, register, offset, Value::Uniform(register))
+        }
+        _ => return refuse(format!("{} without an address", d.op.name), ""),
     };
     if d.has("mode") {
         return refuse(format!("LDC{}", d.modifier("mode")), "");
@@ -277,13 +285,14 @@ fn load_const(cx: &mut Cx, d: &Decoded) -> Res<Role> {
             (Space::Const, super::program::compiler_constants(cx.cubin, cx.kernel) as i64, Area::Const)
         }
         Some(Bank::User) => (Space::Const, 0, Area::Const),
-        Some(Bank::Addresses) | None => return refuse(format!("LDC from bank {bank}"), cx.banks_hint()),
+        Some(Bank::Addresses) => (Space::Const, super::program::address_table(cx.cubin) as i64, Area::Const),
+        None => return refuse(format!("{} from bank {bank}", d.op.name), cx.banks_hint()),
     };
     let (ty, count) = width(d)?;
     let dsts = registers(cx, d, count)?;
-    let addr = match register {
-        Register::Fixed => Address { base: Src::Imm((offset + start) as u64), offset: 0 },
-        Register::Number(number) => Address { base: Src::Reg(cx.register(number)), offset: offset + start },
+    let addr = match cx.register_of(index, 0) {
+        None => Address { base: Src::Imm((offset + start) as u64), offset: 0 },
+        Some(register) => Address { base: Src::Reg(register), offset: offset + start },
     };
     cx.push(Sem::Load { space, ty, dsts, addr });
     Ok(Role { memory: Some(MemoryOp::Load(area)), ..Role::PLAIN })

@@ -1,7 +1,7 @@
 //! Lowers moves, selections, logic on predicates, and special registers.
 
 use super::registers::held;
-use super::{Cx, Decoded, Res, Role, S32, U32, Value, refuse};
+use super::{Cx, Decoded, RegId, Res, Role, S32, U32, Value, refuse};
 use crate::sass::table::meaning::Moves as Name;
 use warpbound_core::program::Guard;
 use warpbound_core::program::layout::SHARED_UPPER;
@@ -276,10 +276,8 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
 
 /// Returns the mask of predicates of an instruction that uses the whole register.
 fn masked(cx: &Cx, d: &Decoded) -> Res<u8> {
-    let whole = d.operand("a").is_none_or(|operand| operand.part.is_empty());
-    let of_predicates = whole
-        && !d.has("part")
-        && d.operands.iter().any(|operand| matches!(operand.value, Value::Choice("PR", _)));
+    let of_predicates =
+        d.operands.iter().any(|operand| matches!(operand.value, Value::Choice("PR" | "UPR", _)));
     match d.operand("b").map(|operand| operand.value) {
         Some(Value::Number(mask)) if of_predicates && (0..1 << cx.preds.len()).contains(&mask) => {
             Ok(mask as u8)
@@ -288,14 +286,29 @@ fn masked(cx: &Cx, d: &Decoded) -> Res<u8> {
     }
 }
 
+/// Returns the position of the byte of a word that holds predicates.
+fn byte_of(part: &str) -> u64 {
+    match part {
+        ".B1" => 8,
+        ".B2" => 16,
+        ".B3" => 24,
+        _ => 0,
+    }
+}
+
+/// Returns a predicate of the thread or, if the warp executes the instruction together, of the warp.
+fn numbered(cx: &mut Cx, d: &Decoded, number: u8) -> RegId {
+    if d.op.uniform { cx.shared_predicate(number) } else { cx.predicate(number) }
+}
+
 fn to_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let mask = masked(cx, d)?;
+    let (mask, place) = (masked(cx, d)?, byte_of(d.modifier("part")));
     let mut word = cx.source(d, "a")?;
     for number in (0..8u8).filter(|number| mask >> number & 1 != 0) {
-        let p = held(cx.predicate(number));
-        let bit = cx.narrow();
+        let p = held(numbered(cx, d, number));
+        let (bit, at) = (cx.narrow(), Src::Imm(u64::from(number) + place));
         cx.push(Sem::Select { dst: bit, a: Src::Imm(1), b: Src::Imm(0), p });
-        word = cx.value(IntOp::Bfi, U32, &[Src::Reg(bit), word, Src::Imm(number.into()), Src::Imm(1)]);
+        word = cx.value(IntOp::Bfi, U32, &[Src::Reg(bit), word, at, Src::Imm(1)]);
     }
     let dst = cx.dst(d, "d")?;
     cx.push(Sem::Mov { dst, src: word });
@@ -304,11 +317,12 @@ fn to_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
 
 fn from_register(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let mask = masked(cx, d)?;
+    let place = byte_of(d.operand("a").map_or("", |operand| operand.part));
     let word = cx.source(d, "a")?;
     for number in (0..8u8).filter(|number| mask >> number & 1 != 0) {
-        let bit = cx.value(IntOp::And, U32, &[word, Src::Imm(1 << number)]);
-        let p = cx.predicate(number);
-        super::compare::into(cx, warpbound_core::program::sem::Cmp::Ne, U32, (bit, Src::Imm(0)), p);
+        let bit = cx.value(IntOp::And, U32, &[word, Src::Imm(1 << (u64::from(number) + place))]);
+        let p = numbered(cx, d, number);
+        super::compare::into(cx, Cmp::Ne, U32, (bit, Src::Imm(0)), p);
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::accesses::Collector;
 use super::flags::Uses;
 use super::{Cx, Problem};
+use crate::runtime::{self, Runtime};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
 use crate::sass::table::{Decoded, Encoding, Meaning, Op, Refused, Timing, Value, Word, meaning};
@@ -52,6 +53,15 @@ pub(super) fn compiler_constants(cubin: &Cubin, kernel: &Kernel) -> u64 {
     let before = cubin.kernels.iter().take_while(|other| other.name != kernel.name);
     before
         .fold(cubin.constants.size, |end, other| end.next_multiple_of(256) + other.constants.len() as u64)
+        .next_multiple_of(256)
+}
+
+/// Returns the offset of the table of addresses in the constant memory of its module, where code
+/// reads it by a register. It comes after the constants of all kernels.
+pub(super) fn address_table(cubin: &Cubin) -> u64 {
+    let constants = cubin.kernels.iter();
+    constants
+        .fold(cubin.constants.size, |end, kernel| end.next_multiple_of(256) + kernel.constants.len() as u64)
         .next_multiple_of(256)
 }
 
@@ -197,6 +207,12 @@ impl Lowering<'_> {
         let mut problems = self.problems;
         memory(&mut program, cubin, kernel, &mut problems);
         program.notes.extend(program.order_note().map(str::to_owned));
+        let calls = Some(Meaning::Control(meaning::Control::CallAbsolute));
+        if codings.iter().flat_map(|coding| &coding.decoded).any(|d| d.op.meaning == calls)
+            && cubin.functions.iter().any(|name| runtime::function(name) == Some(Runtime::Print))
+        {
+            program.notes.push(runtime::PRINT_NOTE.to_owned());
+        }
         Built { program, problems, listing: self.listing }
     }
 
@@ -371,6 +387,12 @@ fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &m
         memory.constants.init.resize(start as usize, 0);
         memory.constants.init.extend_from_slice(&other.constants);
         memory.constants.size = start + other.constants.len() as u64;
+    }
+    if !cubin.addresses.is_empty() {
+        let start = address_table(cubin);
+        memory.constants.init.resize(start as usize, 0);
+        memory.constants.init.extend_from_slice(&cubin.addresses);
+        memory.constants.size = start + cubin.addresses.len() as u64;
     }
     for (what, bytes) in [("shared", kernel.shared_bytes), ("local", kernel.local_bytes)] {
         if bytes > WINDOW_SIZE {

@@ -18,10 +18,11 @@ pub(super) fn width(d: &Decoded, operand: &Operand) -> u8 {
         "F2I" if name == "d" && d.modifier("to").ends_with("64") => 2,
         "MATCH" if name == "a" && has(&["U64"]) => 2,
         // code addresses
-        "RET" | "BRX" if name == "a" => 2,
+        "RET" | "BRX" | "CALL" if name == "a" => 2,
+        "LEPC" if name == "d" => 2,
         "UIMAD" if has(&["WIDE"]) && matches!(name, "d" | "c") => 2,
         _ if d.op.uniform && has(&["128"]) => 4,
-        _ if d.op.uniform && has(&["64"]) => 2,
+        _ if d.op.uniform && has(&["64", "S64", "U64"]) => 2,
         _ if moves_memory(d) && has(&["128"]) => 4,
         _ if moves_memory(d) && has(&["64", "S64", "U64", "F64"]) => 2,
         _ => 1,

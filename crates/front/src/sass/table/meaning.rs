@@ -302,6 +302,8 @@ pub enum Control {
     BranchAny,
     /// A branch that is taken if the warp is divergent.
     BranchDivergent,
+    /// A branch that is taken if the warp is not divergent.
+    BranchConverged,
     Bssy,
     Bsync,
     Break,
@@ -310,6 +312,10 @@ pub enum Control {
     BmovBarrier,
     CallRelative,
     ReturnRelative,
+    /// The address of an instruction.
+    Lepc,
+    /// A call of a function by its address.
+    CallAbsolute,
     /// Instructions for divergent warps that are not modelled, and stop a run that reaches them.
     Divergent,
 }

@@ -163,7 +163,8 @@ impl Instruction<'_, '_> {
             Value::Address { register, wide, uniform, descriptor, .. } => {
                 let pair = |wide: bool| if wide { 2 } else { 1 };
                 // the coordinates of a surface are printed like an address
-                let count = super::image::width(d, operand).unwrap_or(pair(wide));
+                let own = wide && operand.part != ".U32";
+                let count = super::image::width(d, operand).unwrap_or(pair(own));
                 self.access(false, File::General, register, count, &[class]);
                 for (register, wide) in [(uniform, wide), (descriptor, true)] {
                     let Some(register) = register else { continue };

@@ -1,5 +1,7 @@
 //! The control flow between machine instructions.
 
+use std::collections::BTreeSet;
+
 use warpbound_core::program::cfg::Successors;
 use warpbound_core::program::sem::Sem;
 use warpbound_core::program::{Instr, KernelCode, MachineCode};
@@ -56,6 +58,7 @@ impl Flow {
             let falls = following.filter(|_| next.falls_through);
             targets.chain(falls).for_each(|to| add(Edge::To(to)));
         }
+        without_return(&mut edges);
         let starts = starts(&edges);
         Self { edges, starts }
     }
@@ -67,6 +70,55 @@ impl Flow {
             _ => None,
         }
     }
+}
+
+/// Replaces each call of code that never returns by a jump, which the compiler writes as a call where
+/// the end of a kernel is far away. Followed as calls, such jumps would keep every way to them apart.
+fn without_return(edges: &mut [Vec<Edge>]) {
+    let functions: BTreeSet<usize> = edges
+        .iter()
+        .flatten()
+        .filter_map(|edge| if let Edge::Call { function, .. } = edge { Some(*function) } else { None })
+        .collect();
+    // a function returns if a way through it does on which all called functions return
+    let mut returning = BTreeSet::new();
+    loop {
+        let found: Vec<usize> = functions
+            .iter()
+            .filter(|function| !returning.contains(*function) && returns(edges, **function, &returning))
+            .copied()
+            .collect();
+        if found.is_empty() {
+            break;
+        }
+        returning.extend(found);
+    }
+    for edge in edges.iter_mut().flatten() {
+        if let Edge::Call { function, .. } = *edge
+            && !returning.contains(&function)
+        {
+            *edge = Edge::To(function);
+        }
+    }
+}
+
+/// Returns whether a way from an instruction returns, given the functions that are known to do so.
+fn returns(edges: &[Vec<Edge>], from: usize, returning: &BTreeSet<usize>) -> bool {
+    let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+    while let Some(here) = open.pop() {
+        for edge in edges.get(here).into_iter().flatten() {
+            let next = match edge {
+                Edge::Return => return true,
+                Edge::To(to) => *to,
+                Edge::Call { function, back } if returning.contains(function) => *back,
+                Edge::Call { .. } => continue,
+            };
+            if seen.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    false
 }
 
 fn starts(edges: &[Vec<Edge>]) -> Vec<bool> {

@@ -22,7 +22,7 @@ pub struct Module {
 #[derive(Debug)]
 enum Language {
     Ptx { module: Box<ptx::Module>, isa: IsaTable },
-    Machine { module: sass::Module, encoding: &'static Encoding },
+    Machine { module: Box<sass::Module>, encoding: &'static Encoding },
 }
 
 impl Module {
@@ -54,7 +54,7 @@ impl Module {
         let encoding = embedded::encoding_of(name, bytes)?;
         let module = sass::Module::read_behind(name, bytes, encoding, globals_start)?;
         let code = SourceText::new(name, module.listing(encoding));
-        Ok(Self { code, language: Language::Machine { module, encoding } })
+        Ok(Self { code, language: Language::Machine { module: Box::new(module), encoding } })
     }
 
     /// Lowers a kernel.

@@ -115,6 +115,7 @@ fn further_instructions_are_printed_and_refused_by_name() {
         (75, 0x03e0_0000_0000_0000_1400_7950_u128, "RET.ABS.NODEC R20 0x0"),
         (86, 0x03c0_0000_0000_0040_0000_7943, "CALL.ABS.NOINC 0x40"),
         (90, 0x03c0_0000_0000_0040_0010_7943, "CALL.ABS.NOINC 0x4040"),
+        (120, 0x03c0_0000_0000_0000_0000_7343, "CALL.ABS.NOINC R0"),
         (86, 0x03c3_ffff_ffff_ff10_1000_7344, "CALL.REL.NOINC R16 -0xe0"),
         (90, 0x3020_0000_0008_1008_723f, "DMMA.16x8x16 R8, R16, R8, R32"),
         (80, 0x4010_0000_000a_080c_723f, "DMMA.884.RM R12, R8, R10, R16"),

@@ -76,13 +76,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Sleep { time });
         }
         Name::Exit => {
-            match cx.pred_src(d, "c") {
-                PredSrc::Const(true) => cx.push(Sem::Exit),
-                condition => {
-                    let leaves = cx.guarded(d, condition);
-                    cx.push_if(leaves, false, Sem::Exit);
-                }
-            }
+            let condition = cx.pred_src(d, "c");
+            cx.push_where(d, condition, Sem::Exit);
             return Ok(Role::flow(Flow::Exit));
         }
     }

@@ -16,10 +16,15 @@ use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredOp, PredSrc, R
 
 /// The register in which a function returns a word.
 const RESULT: u8 = 4;
+/// The maximum number of functions that a message names.
+const SHOWN: usize = 3;
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
     match name {
-        Name::BranchIf => branch(cx, d, next)?,
+        Name::BranchIf => {
+            let (target, condition) = (cx.target(d, next)?, cx.pred_src(d, "c"));
+            cx.push_where(d, condition, Sem::Branch { target, reconverge: None });
+        }
         Name::BranchAny => {
             let target = cx.target(d, next)?;
             let condition = cx.pred_src(d, "c");
@@ -27,15 +32,14 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Vote { mode: VoteMode::Any, dst: any, p: held(own), members: None });
             cx.push_if(any, false, Sem::Branch { target, reconverge: None });
         }
-        Name::BranchDivergent => {
+        Name::BranchDivergent | Name::BranchConverged => {
             // the lanes that run on a stack are together, as for instructions of PTX with a mask of
-            // members, so the branch is not taken
+            // members
             cx.push(Sem::WarpSync { members: Src::Imm(0xffff_ffff) });
-        }
-        Name::BranchConverged => {
-            let target = cx.target(d, next)?;
-            cx.push(Sem::WarpSync { members: Src::Imm(0xffff_ffff) });
-            cx.push(Sem::Branch { target, reconverge: None });
+            if name == Name::BranchConverged {
+                let target = cx.target(d, next)?;
+                cx.push(Sem::Branch { target, reconverge: None });
+            }
         }
         Name::Bssy => {
             let join = cx.target(d, next)?;
@@ -85,20 +89,6 @@ fn region(d: &Decoded) -> Res<Region> {
     }
 }
 
-/// Lowers a branch that depends on a predicate and on the guard.
-fn branch(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
-    let target = cx.target(d, next)?;
-    let condition = cx.pred_src(d, "c");
-    let branch = Sem::Branch { target, reconverge: None };
-    if condition == PredSrc::Const(true) {
-        cx.push(branch);
-        return Ok(());
-    }
-    let taken = cx.guarded(d, condition);
-    cx.push_if(taken, false, branch);
-    Ok(())
-}
-
 /// Lowers a call. The code before it puts the return address into a register; the function compares
 /// it with the address after the call before it returns.
 fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
@@ -117,34 +107,35 @@ fn call_by_address(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let (Some(address), Some(Value::Number(0))) = (d.operand("a"), d.operand("t").map(|t| t.value)) else {
         return refuse(format!("{} by this operand", d.op.name), "");
     };
-    let address = cx.pair(address)?;
-    let result = cx.register(RESULT);
-    let (other, here) = (cx.pred(), cx.pred());
-    cx.set_pred(other, PredSrc::Const(true));
-    for (index, function) in cx.cubin.functions.iter().enumerate() {
-        super::compare::into(cx, Cmp::Eq, U64, (address, Src::Imm(function_address(index as u32))), here);
-        cx.push(Sem::PredLogic {
-            op: PredOp::And,
-            dst: other,
-            a: held(other),
-            b: PredSrc::Reg(Guard { reg: here, negate: true }),
-        });
-        let called = cx.guarded(d, held(here));
-        let sem = match runtime::function(function) {
-            Some(Runtime::Print) => Sem::Mov { dst: result, src: Src::Imm(0) },
-            Some(Runtime::Fail) => Sem::Trap { message: runtime::FAILED.into() },
-            None => Sem::Trap {
-                message: format!("the kernel calls `{function}` by its address, which is not supported"),
-            },
-        };
-        cx.push_if(called, false, sem);
+    if cx.cubin.functions.is_empty() {
+        return refuse(format!("{}: the file has no address of a function", d.op.name), "");
     }
-    let elsewhere = cx.guarded(d, held(other));
-    cx.push_if(
-        elsewhere,
-        false,
-        Sem::Trap { message: "the kernel calls an address at which no function is".into() },
-    );
+    let address = cx.pair(address)?;
+    let (elsewhere, here) = (cx.pred(), cx.pred());
+    cx.set_pred(elsewhere, PredSrc::Const(true));
+    let mut unknown = Vec::new();
+    for (index, name) in cx.cubin.functions.iter().enumerate() {
+        let Some(function) = runtime::function(name) else {
+            unknown.push(name.as_str());
+            continue;
+        };
+        let place = Src::Imm(function_address(index as u32));
+        super::compare::into(cx, Cmp::Eq, U64, (address, place), here);
+        let not_here = PredSrc::Reg(Guard { reg: here, negate: true });
+        cx.push(Sem::PredLogic { op: PredOp::And, dst: elsewhere, a: held(elsewhere), b: not_here });
+        let effect = match function {
+            Runtime::Print => Sem::Mov { dst: cx.register(RESULT), src: Src::Imm(0) },
+            Runtime::Fail => Sem::Trap { message: runtime::FAILED.into() },
+        };
+        cx.push_where(d, held(here), effect);
+    }
+    let mut message =
+        "the kernel calls a function by its address that is neither printf nor assert".to_owned();
+    if !unknown.is_empty() {
+        unknown.truncate(SHOWN);
+        message += &format!(" (the file has the address of {})", unknown.join(", "));
+    }
+    cx.push_where(d, held(elsewhere), Sem::Trap { message });
     Ok(())
 }
 

@@ -50,6 +50,16 @@ pub(super) fn int_type(name: &str) -> Res<IntTy> {
     }
 }
 
+/// Returns the position of the byte of a word that an operand or a modifier selects.
+pub(super) fn byte_of(part: &str) -> u64 {
+    match part {
+        ".B1" => 8,
+        ".B2" => 16,
+        ".B3" => 24,
+        _ => 0,
+    }
+}
+
 /// Returns the selected half of a register with its signs.
 pub(super) fn half_source(cx: &mut Cx, operand: &Operand) -> Res<Src> {
     const SIGN: u64 = 1 << 15;

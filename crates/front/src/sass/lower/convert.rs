@@ -1,6 +1,6 @@
 //! Lowers conversions.
 
-use super::conversion::{half_source, int_type, unmodified};
+use super::conversion::{byte_of, half_source, int_type, unmodified};
 use super::{Cx, Decoded, Res, Role, S32, U32, double, float, refuse};
 use crate::sass::table::meaning::Convert as Name;
 use warpbound_core::program::sem::{Convert, FloatTy, IntOp, IntTy, Operand as Src, Round, Sem, ValueTy};
@@ -139,13 +139,7 @@ fn source(cx: &mut Cx, d: &Decoded, from: ValueTy) -> Res<Src> {
             // The negation of the smallest number of a width is that number again, as for `abs.s16`
             // and `neg.s16`, since ptxas merges one of these and a conversion into one instruction.
             let mut value = cx.raw(operand)?;
-            let byte = match operand.part {
-                ".B1" => 8,
-                ".B2" => 16,
-                ".B3" => 24,
-                _ if operand.half => 16,
-                _ => 0,
-            };
+            let byte = if operand.half { 16 } else { byte_of(operand.part) };
             if byte > 0 {
                 value = cx.value(IntOp::Shr, U32, &[value, Src::Imm(byte)]);
             }

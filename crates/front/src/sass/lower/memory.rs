@@ -92,9 +92,7 @@ fn width(d: &Decoded) -> Res<(IntTy, u8)> {
 /// Returns consecutive destination registers; `None` for the register that is always zero.
 fn registers(cx: &mut Cx, d: &Decoded, count: u8) -> Res<Vec<Option<RegId>>> {
     match d.operand("d").map(|operand| operand.value) {
-        Some(Value::Register(Register::Fixed) | Value::Uniform(Register::Fixed)) => {
-            Ok(vec![None; usize::from(count)])
-        }
+        Some(Value::Register(Register::Fixed)) => Ok(vec![None; usize::from(count)]),
         Some(value @ Value::Uniform(_)) => Ok((0..count).map(|step| cx.register_of(value, step)).collect()),
         Some(Value::Register(Register::Number(first)))
             if u32::from(first) + u32::from(count) <= cx.encoding.registers.general.count().into() =>

@@ -1,5 +1,6 @@
 //! Lowers moves, selections, logic on predicates, and special registers.
 
+use super::conversion::byte_of;
 use super::registers::held;
 use super::{Cx, Decoded, RegId, Res, Role, S32, U32, Value, refuse};
 use crate::sass::table::meaning::Moves as Name;
@@ -274,7 +275,7 @@ fn predicates(cx: &mut Cx, d: &Decoded) -> Res<(PredSrc, PredSrc)> {
     Ok((both[0], both[1]))
 }
 
-/// Returns the mask of predicates of an instruction that uses the whole register.
+/// Returns the mask of predicates that an instruction names.
 fn masked(cx: &Cx, d: &Decoded) -> Res<u8> {
     let of_predicates =
         d.operands.iter().any(|operand| matches!(operand.value, Value::Choice("PR" | "UPR", _)));
@@ -283,16 +284,6 @@ fn masked(cx: &Cx, d: &Decoded) -> Res<u8> {
             Ok(mask as u8)
         }
         _ => refuse(format!("{} of this kind", d.op.name), ""),
-    }
-}
-
-/// Returns the position of the byte of a word that holds predicates.
-fn byte_of(part: &str) -> u64 {
-    match part {
-        ".B1" => 8,
-        ".B2" => 16,
-        ".B3" => 24,
-        _ => 0,
     }
 }
 

@@ -50,17 +50,18 @@ pub struct Line {
 /// module. They come after those of the user, kernel by kernel, since all kernels of a module share
 /// the memory.
 pub(super) fn compiler_constants(cubin: &Cubin, kernel: &Kernel) -> u64 {
-    let before = cubin.kernels.iter().take_while(|other| other.name != kernel.name);
-    before
-        .fold(cubin.constants.size, |end, other| end.next_multiple_of(256) + other.constants.len() as u64)
-        .next_multiple_of(256)
+    constants_after(cubin, cubin.kernels.iter().take_while(|other| other.name != kernel.name))
 }
 
 /// Returns the offset of the table of addresses in the constant memory of its module, where code
 /// reads it by a register. It comes after the constants of all kernels.
 pub(super) fn address_table(cubin: &Cubin) -> u64 {
-    let constants = cubin.kernels.iter();
-    constants
+    constants_after(cubin, cubin.kernels.iter())
+}
+
+/// Returns the offset of what follows the constants of the user and of these kernels.
+fn constants_after<'k>(cubin: &Cubin, kernels: impl Iterator<Item = &'k Kernel>) -> u64 {
+    kernels
         .fold(cubin.constants.size, |end, kernel| end.next_multiple_of(256) + kernel.constants.len() as u64)
         .next_multiple_of(256)
 }
@@ -71,6 +72,11 @@ struct Coding<'t> {
     word: Word,
     control: Control,
     decoded: Result<Decoded<'t>, Refused<'t>>,
+}
+
+/// Returns whether a kernel has an instruction with this meaning.
+fn has(codings: &[Coding], meaning: Meaning) -> bool {
+    codings.iter().flat_map(|coding| &coding.decoded).any(|d| d.op.meaning == Some(meaning))
 }
 
 /// The instructions of a kernel that have been lowered so far.
@@ -109,10 +115,7 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
             .ok_or_else(|| (format!("it goes to {byte:#x}, where no instruction is"), String::new()))
     };
     let mut cx = Cx::new(encoding, (cubin, kernel), uses, &targets);
-    cx.copies = codings
-        .iter()
-        .flat_map(|coding| &coding.decoded)
-        .any(|d| d.op.meaning == Some(Meaning::Memory(meaning::Memory::Ldgsts)));
+    cx.copies = has(&codings, Meaning::Memory(meaning::Memory::Ldgsts));
     for (coding, d) in codings.iter().filter_map(|coding| Some((coding, coding.decoded.as_ref().ok()?))) {
         if d.op.meaning == Some(Meaning::Control(meaning::Control::CallRelative))
             && let Some(Value::Target(offset)) = d.operand("t").map(|operand| operand.value)
@@ -207,8 +210,7 @@ impl Lowering<'_> {
         let mut problems = self.problems;
         memory(&mut program, cubin, kernel, &mut problems);
         program.notes.extend(program.order_note().map(str::to_owned));
-        let calls = Some(Meaning::Control(meaning::Control::CallAbsolute));
-        if codings.iter().flat_map(|coding| &coding.decoded).any(|d| d.op.meaning == calls)
+        if has(codings, Meaning::Control(meaning::Control::CallAbsolute))
             && cubin.functions.iter().any(|name| runtime::function(name) == Some(Runtime::Print))
         {
             program.notes.push(runtime::PRINT_NOTE.to_owned());
@@ -382,17 +384,12 @@ fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &m
     memory.param_bytes = kernel.param_bytes;
     memory.globals = cubin.globals.clone();
     memory.constants = cubin.constants.clone();
-    for other in cubin.kernels.iter().filter(|other| !other.constants.is_empty()) {
-        let start = compiler_constants(cubin, other);
+    let compiled = cubin.kernels.iter().map(|other| (compiler_constants(cubin, other), &other.constants));
+    let tables = compiled.chain([(address_table(cubin), &cubin.addresses)]);
+    for (start, bytes) in tables.filter(|(_, bytes)| !bytes.is_empty()) {
         memory.constants.init.resize(start as usize, 0);
-        memory.constants.init.extend_from_slice(&other.constants);
-        memory.constants.size = start + other.constants.len() as u64;
-    }
-    if !cubin.addresses.is_empty() {
-        let start = address_table(cubin);
-        memory.constants.init.resize(start as usize, 0);
-        memory.constants.init.extend_from_slice(&cubin.addresses);
-        memory.constants.size = start + cubin.addresses.len() as u64;
+        memory.constants.init.extend_from_slice(bytes);
+        memory.constants.size = start + bytes.len() as u64;
     }
     for (what, bytes) in [("shared", kernel.shared_bytes), ("local", kernel.local_bytes)] {
         if bytes > WINDOW_SIZE {

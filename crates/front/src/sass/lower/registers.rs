@@ -154,6 +154,17 @@ impl Cx<'_> {
         dst
     }
 
+    /// Adds an operation that only the lanes execute in which a condition and the guard of the
+    /// instruction hold.
+    pub(super) fn push_where(&mut self, d: &Decoded, condition: PredSrc, sem: Sem) {
+        if condition == PredSrc::Const(true) {
+            self.push(sem);
+        } else {
+            let both = self.guarded(d, condition);
+            self.push_if(both, false, sem);
+        }
+    }
+
     /// Returns a word that is 1 where a predicate holds, and 0 elsewhere.
     pub(super) fn word_of(&mut self, p: PredSrc) -> Src {
         match p {

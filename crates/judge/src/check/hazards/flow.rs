@@ -1,7 +1,5 @@
 //! The control flow between machine instructions.
 
-use std::collections::BTreeSet;
-
 use warpbound_core::program::cfg::Successors;
 use warpbound_core::program::sem::Sem;
 use warpbound_core::program::{Instr, KernelCode, MachineCode};
@@ -30,11 +28,12 @@ pub(super) struct Flow {
 impl Flow {
     pub(super) fn of(program: &KernelCode, code: &MachineCode) -> Self {
         let count = code.instructions.len();
-        let number = |instr: &Instr| code.number(instr).map(|number| number as usize);
+        let number =
+            |instr: &Instr| code.number(instr).map(|number| number as usize).filter(|&at| at < count);
         let at = |pc: usize| program.instrs.get(pc).and_then(number);
         let mut edges = vec![Vec::new(); count];
         for (pc, instr) in program.instrs.iter().enumerate() {
-            let Some(here) = number(instr).filter(|&here| here < count) else { continue };
+            let Some(here) = number(instr) else { continue };
             let next = Successors::of(instr);
             // the operations of one instruction are a single step
             let following = at(pc + 1).filter(|&following| following != here);
@@ -75,50 +74,44 @@ impl Flow {
 /// Replaces each call of code that never returns by a jump, which the compiler writes as a call where
 /// the end of a kernel is far away. Followed as calls, such jumps would keep every way to them apart.
 fn without_return(edges: &mut [Vec<Edge>]) {
-    let functions: BTreeSet<usize> = edges
-        .iter()
-        .flatten()
-        .filter_map(|edge| if let Edge::Call { function, .. } = edge { Some(*function) } else { None })
-        .collect();
-    // a function returns if a way through it does on which all called functions return
-    let mut returning = BTreeSet::new();
-    loop {
-        let found: Vec<usize> = functions
-            .iter()
-            .filter(|function| !returning.contains(*function) && returns(edges, **function, &returning))
-            .copied()
-            .collect();
-        if found.is_empty() {
-            break;
-        }
-        returning.extend(found);
-    }
+    let returns = returning(edges);
     for edge in edges.iter_mut().flatten() {
         if let Edge::Call { function, .. } = *edge
-            && !returning.contains(&function)
+            && !returns[function]
         {
             *edge = Edge::To(function);
         }
     }
 }
 
-/// Returns whether a way from an instruction returns, given the functions that are known to do so.
-fn returns(edges: &[Vec<Edge>], from: usize, returning: &BTreeSet<usize>) -> bool {
-    let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
-    while let Some(here) = open.pop() {
-        for edge in edges.get(here).into_iter().flatten() {
-            let next = match edge {
-                Edge::Return => return true,
-                Edge::To(to) => *to,
-                Edge::Call { function, back } if returning.contains(function) => *back,
-                Edge::Call { .. } => continue,
-            };
-            if seen.insert(next) {
-                open.push(next);
+/// Returns for each instruction whether a way from it returns on which all called functions return.
+fn returning(edges: &[Vec<Edge>]) -> Vec<bool> {
+    let mut before = vec![Vec::new(); edges.len()];
+    for (here, ways) in edges.iter().enumerate() {
+        for way in ways {
+            match *way {
+                Edge::To(to) => before[to].push(here),
+                Edge::Call { function, back } => {
+                    [function, back].into_iter().for_each(|to| before[to].push(here))
+                }
+                Edge::Return => {}
             }
         }
     }
-    false
+    let mut returns = vec![false; edges.len()];
+    let mut open: Vec<usize> = (0..edges.len()).filter(|&here| edges[here].contains(&Edge::Return)).collect();
+    while let Some(here) = open.pop() {
+        if std::mem::replace(&mut returns[here], true) {
+            continue;
+        }
+        let continues = |way: &Edge| match *way {
+            Edge::To(to) => returns[to],
+            Edge::Call { function, back } => returns[function] && returns[back],
+            Edge::Return => true,
+        };
+        open.extend(before[here].iter().filter(|&&earlier| edges[earlier].iter().any(continues)));
+    }
+    returns
 }
 
 fn starts(edges: &[Vec<Edge>]) -> Vec<bool> {

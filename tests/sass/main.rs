@@ -4,6 +4,7 @@
 mod shipped;
 
 mod containers;
+mod calls;
 mod control_codes;
 mod disassembly;
 mod divisions;

@@ -9,6 +9,7 @@ const FRAME_SIZE: u8 = 0x11;
 const MIN_STACK_SIZE: u8 = 0x12;
 const PARAM: u8 = 0x17;
 const REGISTERS: u8 = 0x2f;
+const BRANCH_TARGETS: u8 = 0x34;
 
 /// The attributes of a kernel.
 #[derive(Debug, Default)]
@@ -17,6 +18,7 @@ pub(super) struct Info {
     pub(super) param_bytes: u32,
     pub(super) params: Vec<(u32, u32)>,
     pub(super) max_threads: Option<u32>,
+    pub(super) branch_targets: BTreeMap<u32, Vec<u32>>,
 }
 
 /// The attributes of all functions, by the number of their symbol.
@@ -46,6 +48,7 @@ impl Info {
                         [0, 4, 8].iter().map(|&at| word(value, at).max(1)).fold(1u32, u32::saturating_mul);
                     info.max_threads = Some(product);
                 }
+                (BRANCH_TARGETS, value) => info.branch_targets.append(&mut branch_targets(value)?),
                 _ => {}
             }
         }
@@ -94,6 +97,22 @@ impl Infos {
     pub(super) fn local(&self, symbol: u32) -> u64 {
         self.local.get(&symbol).copied().unwrap_or(0).next_multiple_of(16)
     }
+}
+
+/// Returns the targets of branches whose target is not in their word, by the offset of the branch:
+/// for each one its offset, a word that is 0, the number of entries of its table, and the entries.
+fn branch_targets(mut bytes: &[u8]) -> Result<BTreeMap<u32, Vec<u32>>, String> {
+    let mut found = BTreeMap::new();
+    while !bytes.is_empty() {
+        let (heading, rest) = bytes.split_at_checked(12).ok_or("targets of a branch that are cut off")?;
+        let size = (word(heading, 8) as usize).saturating_mul(4);
+        let (targets, rest) =
+            rest.split_at_checked(size).ok_or("a table of targets goes beyond the end of its record")?;
+        let targets = targets.as_chunks().0.iter().map(|&target| u32::from_le_bytes(target));
+        found.insert(word(heading, 0), targets.collect());
+        bytes = rest;
+    }
+    Ok(found)
 }
 
 fn half(bytes: &[u8], at: usize) -> u32 {

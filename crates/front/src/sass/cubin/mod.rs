@@ -88,6 +88,8 @@ pub struct Kernel {
     /// The texture and surface references whose handles are words of the bank of the launch, by the
     /// offset of the word.
     pub references: BTreeMap<u32, Reference>,
+    /// The targets of indirect branches, by the offset of the branch, as the compiler lists them.
+    pub branch_targets: BTreeMap<u32, Vec<u32>>,
     /// The relocations of the code, which are not applied: the offset and the symbol of each.
     pub unresolved: Vec<(u64, String)>,
 }
@@ -407,6 +409,7 @@ impl File<'_> {
             shared_bytes,
             local_bytes: infos.local(number),
             max_threads: info.max_threads,
+            branch_targets: info.branch_targets,
             references: self.references(name, references)?,
             unresolved,
         }))

@@ -1,5 +1,7 @@
 //! Lowers branches, divergent regions, calls and exits.
 
+use std::collections::BTreeSet;
+
 use super::{Cx, Decoded, Res, Role, Value, refuse};
 use crate::sass::table::meaning::Control as Name;
 use warpbound_core::base::Pc;
@@ -92,8 +94,8 @@ fn open(cx: &mut Cx, d: &Decoded, region: Region, next: i64) -> Res<()> {
 }
 
 /// Lowers an indirect branch. The compiler loads the address from its constants, so every constant
-/// that is the offset of an instruction of the kernel is a possible target. Other values of the
-/// register select an index after the last target.
+/// that is the offset of an instruction of the kernel is a possible target, unless the file lists
+/// the targets of the branch. Other values of the register select an index after the last target.
 fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let address = cx.source(d, "a")?;
     let Some(Value::Number(offset)) = d.operand("t").map(|operand| operand.value) else {
@@ -108,6 +110,7 @@ fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
             places.push((word, target));
         }
     }
+    listed(cx, next, &mut places);
     if places.is_empty() || places.len() > MAX_PLACES {
         let message =
             format!("the constants of the kernel contain {} targets of this indirect branch", places.len());
@@ -130,6 +133,19 @@ fn table(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let targets = places.into_iter().map(|(_, target)| target).collect();
     cx.push(Sem::BranchTable { targets, index: Src::Reg(index), reconverge: None });
     Ok(())
+}
+
+/// Keeps those places that the file lists as targets of the indirect branch before `next`. All are
+/// kept if the list has other targets: ptxas 11.8 fills it with zeros for sm_90.
+fn listed(cx: &Cx, next: i64, places: &mut Vec<(u32, Pc)>) {
+    let here = u32::try_from(next - cx.encoding.word_bytes as i64).ok();
+    let Some(list) = here.and_then(|here| cx.kernel.branch_targets.get(&here)) else { return };
+    let targets: Option<BTreeSet<Pc>> = list.iter().map(|&at| (cx.targets)(at.into()).ok()).collect();
+    let Some(targets) = targets.filter(|targets| !targets.is_empty()) else { return };
+    let found: BTreeSet<Pc> = places.iter().map(|(_, target)| *target).collect();
+    if targets.is_subset(&found) {
+        places.retain(|(_, target)| targets.contains(target));
+    }
 }
 
 /// Lowers a branch that depends on the condition code and on the guard.

@@ -8,7 +8,8 @@ use crate::shipped::{encoding_for, root};
 /// Returns a kernel of `tests/data/sass/later`.
 fn kernel(stem: &str, target: u32, entry: &str) -> KernelCode {
     let encoding = encoding_for(target);
-    let bytes = std::fs::read(root().join(format!("tests/data/sass/later/{stem}.sm_{target}.cubin"))).unwrap();
+    let bytes =
+        std::fs::read(root().join(format!("tests/data/sass/later/{stem}.sm_{target}.cubin"))).unwrap();
     let module = Module::read(stem, &bytes, encoding).unwrap();
     module.program(entry, encoding).unwrap_or_else(|problems| panic!("{problems}"))
 }

@@ -3,8 +3,8 @@
 #[path = "../support/shipped.rs"]
 mod shipped;
 
-mod containers;
 mod calls;
+mod containers;
 mod control_codes;
 mod disassembly;
 mod divisions;

@@ -381,7 +381,7 @@ fn leaves(program: &KernelCode) -> Vec<bool> {
             known[at] = Some(false);
             chain.push(at);
             match &program.instrs[at] {
-                Instr { sem: Sem::Return | Sem::Exit, guard: None, .. } => break true,
+                Instr { sem: Sem::Return { .. } | Sem::Exit, guard: None, .. } => break true,
                 Instr { sem: Sem::Branch { target, .. }, guard: None, .. } => at = target.index(),
                 _ => break false,
             }
@@ -400,7 +400,7 @@ fn stands_apart(instr: &Instr) -> bool {
         | Sem::CloseRegion { .. }
         | Sem::Call(_)
         | Sem::CallPointer(_)
-        | Sem::Return
+        | Sem::Return { .. }
         | Sem::Exit
         | Sem::Trap { .. }
         | Sem::Barrier(_) => true,

@@ -56,9 +56,7 @@ pub use device::Device;
 use divergence::Divergence;
 use races::{BlockOrder, TimeDependences};
 
-/// The default local memory of a thread for frames, in bytes: sixteen times the default of the CUDA
-/// runtime (`cudaLimitStackSize`).
-pub const STACK_BYTES: u64 = 16 << 10;
+pub use warpbound_core::program::layout::STACK_BYTES;
 
 /// The options of a functional run, and the data that it records for timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,7 +32,7 @@ fn branches_to(program: &KernelCode, from: Pc, to: Pc) -> bool {
         Some(Sem::BranchTable { targets, .. }) => targets.contains(&to),
         Some(straight!() | Sem::Call(_) | Sem::CallPointer(_)) | None => false,
         Some(Sem::OpenRegion { .. } | Sem::CloseRegion { .. }) => false,
-        Some(Sem::Return | Sem::Exit | Sem::Trap { .. }) => false,
+        Some(Sem::Return { .. } | Sem::Exit | Sem::Trap { .. }) => false,
     }
 }
 

@@ -68,7 +68,10 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
         Sem::CallPointer(call) if !enabled.is_empty() => {
             calls::call_pointer(warp, context, pc, call, (active, enabled))?;
         }
-        Sem::Return => {
+        Sem::Return { address } => {
+            if let Some(address) = *address {
+                calls::check_return(warp, context, pc, address, enabled)?;
+            }
             calls::give_back(warp, context, enabled);
             warp.stack.leave(enabled);
             calls::forget(warp);

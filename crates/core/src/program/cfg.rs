@@ -37,7 +37,7 @@ impl Successors {
             Sem::BranchTable { targets, .. } => (targets.clone(), false),
             // A trap aborts the run with an error, so its successors do not matter. If it counted
             // as an exit, no branch around an assertion would have a reconvergence point.
-            Sem::Exit | Sem::Return => {
+            Sem::Exit | Sem::Return { .. } => {
                 return Self { falls_through: guarded, leaves: true, ..Self::next() };
             }
             // the exit of straight-line code without semantics

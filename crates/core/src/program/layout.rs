@@ -33,6 +33,10 @@ pub const WINDOW_SIZE: u64 = 0x0100_0000;
 /// it, as the machine code of GPUs with clusters composes such an address.
 pub const SHARED_UPPER: u64 = 0x0080_0000;
 
+/// The default local memory of a thread for the frames of functions that may call themselves, in
+/// bytes: sixteen times the default of the CUDA runtime (`cudaLimitStackSize`).
+pub const STACK_BYTES: u64 = 16 << 10;
+
 /// The address of the first function; no memory lies at these addresses.
 const FUNCTIONS_BASE: u64 = 0x0500_0000;
 /// The difference between the addresses of consecutive functions in bytes.

@@ -76,6 +76,12 @@ impl MachineCode {
         self.instructions.get(self.number(instr)? as usize)
     }
 
+    /// Returns the offset of the instruction after the one to which an operation belongs.
+    pub fn after(&self, instr: &Instr) -> Option<u32> {
+        let next = self.number(instr)?.checked_add(1)?;
+        self.instructions.get(next as usize).map(|coded| coded.byte)
+    }
+
     /// Returns the position in the code of the instruction to which an operation belongs, or `None`
     /// if its line lies before the code.
     pub fn number(&self, instr: &Instr) -> Option<u32> {

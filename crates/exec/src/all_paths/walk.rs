@@ -101,7 +101,7 @@ impl<'a> Walker<'_, 'a> {
             Sem::Branch { target, reconverge } => {
                 return self.branch(state, pc, (*target, next, *reconverge), until, out);
             }
-            Sem::Return | Sem::Exit => return self.end(state, (pc, next), until, out),
+            Sem::Return { .. } | Sem::Exit => return self.end(state, (pc, next), until, out),
             Sem::Barrier(barrier) => out.paths.push(self.barrier(state, pc, barrier)?),
             Sem::Call(_) | Sem::CallPointer(_) => return Err(self.beyond(pc, "calls of functions")),
             Sem::BranchTable { .. } => return Err(self.beyond(pc, "branches through tables")),

@@ -25,7 +25,7 @@ pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
             }
             Sem::ImageQuery(_) | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
             Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => false,
-            Sem::Return | Sem::Exit | Sem::Trap { .. } => false,
+            Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => false,
             lanewise!() | exchange!() | no_effect!() => false,
         }
 }

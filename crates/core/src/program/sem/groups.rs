@@ -105,7 +105,7 @@ macro_rules! jump {
             | $crate::program::Sem::BranchTable { .. }
             | $crate::program::Sem::OpenRegion { .. }
             | $crate::program::Sem::CloseRegion { .. }
-            | $crate::program::Sem::Return
+            | $crate::program::Sem::Return { .. }
             | $crate::program::Sem::Exit
             | $crate::program::Sem::Trap { .. }
     };

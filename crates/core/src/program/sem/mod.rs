@@ -141,8 +141,9 @@ pub enum Sem {
     Call(Box<Call>),
     /// An indirect call of the functions whose addresses the lanes hold.
     CallPointer(Box<PointerCall>),
-    /// A return from a function.
-    Return,
+    /// A return from a function. Machine code returns to an address in a register, which has to be
+    /// that of the instruction after the call.
+    Return { address: Option<Operand> },
     /// Terminates the lanes.
     Exit,
     /// Aborts the kernel with an error.
@@ -584,7 +585,7 @@ impl Sem {
             Self::Branch { .. }
             | Self::OpenRegion { .. }
             | Self::CloseRegion { .. }
-            | Self::Return
+            | Self::Return { .. }
             | Self::Exit
             | Self::Trap { .. }
             | Self::CallPointer(_)

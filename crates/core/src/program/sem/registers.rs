@@ -34,8 +34,8 @@ impl Sem {
             Self::Sleep { time } => {
                 used.read(*time);
             }
-            Self::BranchTable { index, .. } => {
-                used.read(*index);
+            Self::BranchTable { index: source, .. } | Self::Return { address: Some(source) } => {
+                used.read(*source);
             }
             Self::CallPointer(call) => {
                 used.read(call.pointer);
@@ -61,7 +61,7 @@ impl Sem {
             Self::Branch { .. }
             | Self::OpenRegion { .. }
             | Self::CloseRegion { .. }
-            | Self::Return
+            | Self::Return { address: None }
             | Self::Exit
             | Self::Trap { .. } => {}
         }

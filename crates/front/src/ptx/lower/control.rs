@@ -44,7 +44,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         }
         "ret" | "exit" => {
             let ends = cx.entry || op.root == "exit";
-            let lowered = control(if ends { Sem::Exit } else { Sem::Return });
+            let lowered = control(if ends { Sem::Exit } else { Sem::Return { address: None } });
             op.take("uni");
             let [] = exactly(op, args)?;
             Ok(if ends { lowered.flow(Flow::Exit) } else { lowered })

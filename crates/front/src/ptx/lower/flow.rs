@@ -19,7 +19,7 @@ pub(super) fn connect(program: &mut KernelCode, first: usize) -> Cfg {
             Sem::BranchTable { reconverge, .. } => *reconverge = join,
             straight!() | Sem::Branch { .. } | Sem::Call(_) | Sem::CallPointer(_) => {}
             Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {}
-            Sem::Return | Sem::Exit | Sem::Trap { .. } => {}
+            Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => {}
         }
     }
     cfg

@@ -386,7 +386,8 @@ impl<'a> Builder<'a> {
         let class = self.isa.class("ret", TypeKind::None, None).ok_or_else(|| {
             Refusal::new("the body ends without `ret`, and the ISA table has no op class for `ret`", "")
         })?;
-        let (sem, flow) = if entry { (Sem::Exit, Flow::Exit) } else { (Sem::Return, Flow::Plain) };
+        let (sem, flow) =
+            if entry { (Sem::Exit, Flow::Exit) } else { (Sem::Return { address: None }, Flow::Plain) };
         Ok(Instr { sem, flow, ..placeholder(self.classes.intern(class), line) })
     }
 }

@@ -1,6 +1,6 @@
 //! The `.nv.info` sections, which contain attributes of kernels as (format, attribute, value).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The numbers of the attributes that are used.
 const MAX_THREADS: u8 = 0x05;
@@ -26,6 +26,8 @@ pub(super) struct Info {
 pub(super) struct Infos {
     registers: BTreeMap<u32, u32>,
     local: BTreeMap<u32, u64>,
+    /// The functions whose stack has no known size, as they call themselves.
+    recursive: BTreeSet<u32>,
 }
 
 impl Info {
@@ -79,6 +81,9 @@ impl Infos {
                 REGISTERS => {
                     infos.registers.insert(symbol, number);
                 }
+                MIN_STACK_SIZE if number == u32::MAX => {
+                    infos.recursive.insert(symbol);
+                }
                 // the stack contains the frame and those of called functions
                 FRAME_SIZE | MIN_STACK_SIZE => {
                     let local = infos.local.entry(symbol).or_default();
@@ -92,6 +97,10 @@ impl Infos {
 
     pub(super) fn registers(&self, symbol: u32) -> Option<u32> {
         self.registers.get(&symbol).copied()
+    }
+
+    pub(super) fn recursive(&self, symbol: u32) -> bool {
+        self.recursive.contains(&symbol)
     }
 
     pub(super) fn local(&self, symbol: u32) -> u64 {

@@ -83,6 +83,8 @@ pub struct Kernel {
     pub shared_bytes: u64,
     /// The local memory of a thread in bytes.
     pub local_bytes: u64,
+    /// Whether the kernel calls functions that call themselves, so that more memory may be needed.
+    pub recursive: bool,
     /// The maximum number of threads of a block that the kernel was compiled for.
     pub max_threads: Option<u32>,
     /// The texture and surface references whose handles are words of the bank of the launch, by the
@@ -408,6 +410,7 @@ impl File<'_> {
             registers: infos.registers(number),
             shared_bytes,
             local_bytes: infos.local(number),
+            recursive: infos.recursive(number),
             max_threads: info.max_threads,
             branch_targets: info.branch_targets,
             references: self.references(name, references)?,

@@ -60,7 +60,7 @@ impl Cx<'_> {
             Some(LaunchValue::BlockSize(axis)) => Src::Special(Special::Ntid(axis.index())),
             Some(LaunchValue::GridSize(axis)) => Src::Special(Special::Nctaid(axis.index())),
             Some(LaunchValue::Descriptor) => Src::Imm(0),
-            Some(LaunchValue::StackTop) => Src::Imm(self.kernel.local_bytes),
+            Some(LaunchValue::StackTop) => Src::Imm(self.local_bytes),
             None => {
                 let message = format!("c[{bank:#x}][{at:#x}]: it is not known what the driver puts there");
                 return refuse(message, "");

@@ -51,7 +51,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
                 give_back: Vec::new(),
             })));
         }
-        Name::Ret => cx.push(Sem::Return),
+        Name::Ret => cx.push(Sem::Return { address: None }),
         Name::BranchIf
         | Name::BranchAny
         | Name::BranchDivergent
@@ -60,8 +60,10 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         | Name::Bsync
         | Name::Break
         | Name::Bmov
+        | Name::BmovRestore
         | Name::BmovBarrier
         | Name::CallRelative
+        | Name::CallRegister
         | Name::ReturnRelative
         | Name::Lepc
         | Name::CallAbsolute

@@ -12,10 +12,16 @@ use crate::runtime::{self, Runtime};
 use crate::sass::table::meaning::Control as Name;
 use warpbound_core::program::Guard;
 use warpbound_core::program::layout::function_address;
-use warpbound_core::program::sem::{Call, Cmp, Operand as Src, PredOp, PredSrc, Region, Sem, VoteMode};
+use warpbound_core::program::sem::{
+    Call, Cmp, Operand as Src, PointerCall, PredOp, PredSrc, Region, Sem, VoteMode,
+};
 
 /// The register in which a function returns a word.
 const RESULT: u8 = 4;
+/// The value of a register in which BMOV saves barrier 0 of the kernel itself.
+const SAVED: u64 = 0xb500_0000;
+/// The maximum number of functions that a call by an offset may call.
+pub(super) const MAX_POINTED: usize = 256;
 /// The maximum number of functions that a message names.
 const SHOWN: usize = 3;
 
@@ -51,17 +57,15 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         Name::Break => {
             region(d)?;
         }
-        Name::Bmov => {
-            // the value is only good for another BMOV, which is refused
-            let dst = cx.dst(d, "d")?;
-            cx.push(Sem::Mov { dst, src: Src::Imm(0) });
-        }
+        Name::Bmov => save(cx, d, next)?,
+        Name::BmovRestore => restore(cx, d, next)?,
         // before the first region, the barriers hold nothing that matters
         Name::BmovBarrier if cx.opened => {
             return refuse(format!("{} after BSSY", d.op.name), "");
         }
         Name::BmovBarrier => {}
         Name::CallRelative => call(cx, d, next)?,
+        Name::CallRegister => call_by_offset(cx, d, next)?,
         Name::ReturnRelative => return_to(cx, d, next)?,
         Name::Lepc => {
             // the address from which the code computes where a function returns to
@@ -89,15 +93,79 @@ fn region(d: &Decoded) -> Res<Region> {
     }
 }
 
-/// Lowers a call. The code before it puts the return address into a register; the function compares
-/// it with the address after the call before it returns.
+/// Returns the number of a barrier of convergence.
+fn number(d: &Decoded) -> Res<u8> {
+    match region(d)? {
+        Region::Barrier(number) => Ok(number),
+        _ => refuse(format!("{} without a barrier", d.op.name), ""),
+    }
+}
+
+/// Returns the value that stands for a saved barrier in a register. It names the function, so that no
+/// other function takes it for its own.
+fn saved(cx: &Cx, barrier: u8, next: i64) -> u64 {
+    let here = next - cx.encoding.word_bytes as i64;
+    let function =
+        cx.kernel.functions.partition_point(|(at, _)| i64::try_from(*at).is_ok_and(|at| at <= here));
+    SAVED | (function as u64 & 0xffff) << 4 | u64::from(barrier)
+}
+
+/// Lowers the copy of a barrier to a register. A function saves a barrier of its caller and restores
+/// it before it returns. The stack keeps the regions of each call apart, so the value only has to
+/// show that it is restored.
+fn save(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let barrier = number(d)?;
+    let unused =
+        matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)));
+    if !unused && !cx.restored.contains(&barrier) {
+        let message = format!("{}: no BMOV of the kernel restores this barrier", d.op.name);
+        return refuse(message, "only the code around a call is known to save a barrier, and it restores it");
+    }
+    let (dst, value) = (cx.dst(d, "d")?, saved(cx, barrier, next));
+    cx.push(Sem::Mov { dst, src: Src::Imm(value) });
+    Ok(())
+}
+
+/// Lowers the copy of a register to a barrier, which has to be the barrier that was saved there.
+fn restore(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let barrier = number(d)?;
+    let (value, wanted, other) = (cx.source(d, "a")?, saved(cx, barrier, next), cx.pred());
+    super::compare::into(cx, Cmp::Ne, U32, (value, Src::Imm(wanted)), other);
+    let message =
+        format!("{} restores B{barrier} from a register in which this function did not save it", d.op.name);
+    cx.push_where(d, held(other), Sem::Trap { message });
+    Ok(())
+}
+
+/// Lowers a call. The code before it puts the return address into a register, with which the function
+/// returns.
 fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let target = cx.target(d, next)?;
-    let back = cx.return_address(target.index() as i64);
-    cx.push(Sem::Mov { dst: back, src: Src::Imm(next as u64) });
     // the number is set once all functions are known
     let call = Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() };
     cx.push(Sem::Call(Box::new(call)));
+    Ok(())
+}
+
+/// Lowers a call of a function by its offset in the code. A pointer to a function selects an entry of
+/// a table of the compiler's constants, which has the offset.
+fn call_by_offset(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let (Some(address), Some(Value::Target(offset))) = (d.operand("a"), d.operand("t").map(|t| t.value))
+    else {
+        return refuse(format!("{} by this operand", d.op.name), "");
+    };
+    if offset + next != 0 {
+        return refuse(format!("{} from another place than the start of the kernel", d.op.name), "");
+    }
+    if cx.pointed.is_empty() || cx.pointed.len() > MAX_POINTED {
+        let message =
+            format!("{}: the file names {} functions that it may call", d.op.name, cx.pointed.len());
+        return refuse(message, format!("1 to {MAX_POINTED} functions are supported"));
+    }
+    let pointer = cx.pair(address)?;
+    let targets = Some(cx.pointed.iter().map(|(offset, _)| *offset).collect());
+    let call = PointerCall { pointer, targets, args: Vec::new(), results: Vec::new() };
+    cx.push(Sem::CallPointer(Box::new(call)));
     Ok(())
 }
 
@@ -147,21 +215,7 @@ fn return_to(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     if offset + next != 0 {
         return refuse(format!("{} from another place than the start of the kernel", d.op.name), "");
     }
-    let here = next / cx.encoding.word_bytes as i64 - 1;
-    let Some(back) = cx.return_address_at(here) else {
-        return refuse(format!("{} of a function that no instruction calls", d.op.name), "");
-    };
-    let address = cx.source(d, "a")?;
-    let other = cx.pred();
-    super::compare::into(cx, Cmp::Ne, U32, (address, Src::Reg(back)), other);
-    let elsewhere = cx.guarded(d, held(other));
-    cx.push_if(elsewhere, false, Sem::Trap { message: "a function returns to another address".into() });
-    match d.guard {
-        Some((register, negate)) if register != Register::Fixed || negate => {
-            let leaves = cx.guarded(d, PredSrc::Const(true));
-            cx.push_if(leaves, false, Sem::Return);
-        }
-        _ => cx.push(Sem::Return),
-    }
+    let address = Some(cx.source(d, "a")?);
+    cx.push(Sem::Return { address });
     Ok(())
 }

@@ -75,9 +75,12 @@ struct Cx<'a> {
     opened: bool,
     /// Whether the kernel copies asynchronously to shared memory.
     copies: bool,
-    /// The registers that hold the return addresses of called functions, by the index of the first
-    /// instruction of each.
-    returns: std::collections::BTreeMap<i64, RegId>,
+    /// The functions that a call by an offset in a register may call: offset and first instruction.
+    pointed: Vec<(u64, Pc)>,
+    /// The numbers of the barriers of convergence that BMOV restores from registers.
+    restored: std::collections::BTreeSet<u8>,
+    /// The local memory of a thread in bytes.
+    local_bytes: u64,
     /// The operations of the current instruction so far.
     parts: Vec<Part>,
     /// Returns the instruction at a branch target, given its byte offset.
@@ -132,7 +135,9 @@ impl<'a> Cx<'a> {
             flags: flags::Flags::default(),
             opened: false,
             copies: false,
-            returns: std::collections::BTreeMap::new(),
+            pointed: Vec::new(),
+            restored: std::collections::BTreeSet::new(),
+            local_bytes: kernel.local_bytes,
             parts: Vec::new(),
             targets,
         };

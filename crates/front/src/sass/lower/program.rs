@@ -1,6 +1,9 @@
 //! Builds the [`KernelCode`] of a kernel.
 
+use std::collections::BTreeSet;
+
 use super::accesses::Collector;
+use super::converge::MAX_POINTED;
 use super::flags::Uses;
 use super::{Cx, Problem};
 use crate::runtime::{self, Runtime};
@@ -13,7 +16,7 @@ use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
 use warpbound_core::program::cfg::{Cfg, Successors};
 use warpbound_core::program::hazards::Hazards;
-use warpbound_core::program::layout::{Segment, WINDOW_SIZE, function_address};
+use warpbound_core::program::layout::{STACK_BYTES, Segment, WINDOW_SIZE};
 use warpbound_core::program::sem::{Sem, jump, straight};
 use warpbound_core::program::{
     ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType, Register,
@@ -116,12 +119,14 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     };
     let mut cx = Cx::new(encoding, (cubin, kernel), uses, &targets);
     cx.copies = has(&codings, Meaning::Memory(meaning::Memory::Ldgsts));
-    for (coding, d) in codings.iter().filter_map(|coding| Some((coding, coding.decoded.as_ref().ok()?))) {
-        if d.op.meaning == Some(Meaning::Control(meaning::Control::CallRelative))
-            && let Some(Value::Target(offset)) = d.operand("t").map(|operand| operand.value)
-            && let Ok(target) = targets(coding.byte as i64 + encoding.word_bytes as i64 + offset)
-        {
-            cx.return_address(target.index() as i64);
+    cx.local_bytes = local_bytes(kernel, &codings);
+    if has(&codings, Meaning::Control(meaning::Control::CallRegister)) {
+        cx.pointed = pointed(kernel, &targets);
+    }
+    let restores = Some(Meaning::Control(meaning::Control::BmovRestore));
+    for d in codings.iter().flat_map(|coding| &coding.decoded).filter(|d| d.op.meaning == restores) {
+        if let Some(Value::Choice(_, barrier)) = d.operand("x").map(|operand| operand.value) {
+            cx.restored.insert(barrier as u8);
         }
     }
     let mut lowering = Lowering {
@@ -136,7 +141,32 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     };
     codings.iter().for_each(|coding| lowering.instruction(&mut cx, coding));
     let regs = std::mem::take(&mut cx.regs);
-    lowering.finish(file, cubin, regs, &codings)
+    let mut pointed = std::mem::take(&mut cx.pointed);
+    pointed.truncate(MAX_POINTED);
+    lowering.finish(file, cubin, (regs, pointed), &codings)
+}
+
+/// Returns the functions that a call by an offset in a register may call: those whose offsets are
+/// among the compiler's constants, where pointers to functions find them, or else all functions.
+fn pointed(kernel: &Kernel, targets: &dyn Fn(i64) -> Result<Pc, (String, String)>) -> Vec<(u64, Pc)> {
+    let constants: BTreeSet<u64> =
+        kernel.constants.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
+    let mut all: Vec<(u64, Pc)> = Vec::new();
+    for &(at, _) in &kernel.functions {
+        if let Some(first) = i64::try_from(at).ok().and_then(|at| targets(at).ok()) {
+            all.push((at, first));
+        }
+    }
+    all.dedup();
+    let named: Vec<(u64, Pc)> = all.iter().filter(|(at, _)| constants.contains(at)).copied().collect();
+    if named.is_empty() { all } else { named }
+}
+
+/// Returns the local memory of a thread in bytes. The compiler does not know how much a kernel needs
+/// whose functions call themselves, nor which functions are called through pointers.
+fn local_bytes(kernel: &Kernel, codings: &[Coding]) -> u64 {
+    let unknown = kernel.recursive || has(codings, Meaning::Control(meaning::Control::CallRegister));
+    kernel.local_bytes.saturating_add(if unknown { STACK_BYTES } else { 0 })
 }
 
 impl Lowering<'_> {
@@ -181,7 +211,13 @@ impl Lowering<'_> {
     }
 
     /// Returns the program.
-    fn finish(mut self, file: &str, cubin: &Cubin, regs: Vec<Register>, codings: &[Coding]) -> Built {
+    fn finish(
+        mut self,
+        file: &str,
+        cubin: &Cubin,
+        (regs, pointed): (Vec<Register>, Vec<(u64, Pc)>),
+        codings: &[Coding],
+    ) -> Built {
         let most = Step::MAX_PC as usize;
         if self.instrs.len() > most {
             let message =
@@ -189,7 +225,7 @@ impl Lowering<'_> {
             self.problems.push(Problem::general("size", message));
             self.instrs.truncate(1);
         }
-        let functions = self.connect(codings);
+        let functions = self.connect(codings, &pointed);
         if self.encoding.has(Meaning::Control(meaning::Control::Bssy)) {
             self.reconverge();
         }
@@ -208,7 +244,7 @@ impl Lowering<'_> {
             ..KernelCode::default()
         };
         let mut problems = self.problems;
-        memory(&mut program, cubin, kernel, &mut problems);
+        memory(&mut program, cubin, (kernel, local_bytes(kernel, codings)), &mut problems);
         program.notes.extend(program.order_note().map(str::to_owned));
         if has(codings, Meaning::Control(meaning::Control::CallAbsolute))
             && cubin.functions.iter().any(|name| runtime::function(name) == Some(Runtime::Print))
@@ -248,18 +284,15 @@ impl Lowering<'_> {
     }
 
     /// Sets the targets of branches, regions and calls; returns the called functions.
-    fn connect(&mut self, codings: &[Coding]) -> Vec<Function> {
+    fn connect(&mut self, codings: &[Coding], pointed: &[(u64, Pc)]) -> Vec<Function> {
         let firsts = &self.firsts;
         let place = |target: Pc| firsts.get(target.index()).map_or(target, |&first| Pc::from_index(first));
-        let mut called: Vec<Pc> = Vec::new();
-        for instr in &self.instrs {
-            if let Sem::Call(call) = &instr.sem
-                && !called.contains(&call.target)
-            {
-                called.push(call.target);
-            }
-        }
-        called.sort_unstable();
+        let called = self.instrs.iter().filter_map(|instr| match &instr.sem {
+            Sem::Call(call) => Some(call.target),
+            _ => None,
+        });
+        let called: BTreeSet<Pc> = called.chain(pointed.iter().map(|(_, first)| *first)).collect();
+        let called: Vec<Pc> = called.into_iter().collect();
         for instr in &mut self.instrs {
             match &mut instr.sem {
                 Sem::Branch { target, .. } => *target = place(*target),
@@ -268,29 +301,28 @@ impl Lowering<'_> {
                 }
                 Sem::OpenRegion { join, .. } => *join = place(*join),
                 Sem::Call(call) => {
-                    call.function =
-                        called.iter().position(|&target| target == call.target).unwrap_or(0) as u32;
+                    call.function = called.binary_search(&call.target).unwrap_or(0) as u32;
                     call.target = place(call.target);
                 }
                 straight!() | Sem::CallPointer(_) | Sem::CloseRegion { .. } => {}
-                Sem::Return | Sem::Exit | Sem::Trap { .. } => {}
+                Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => {}
             }
         }
         let (kernel, first_bytes) = (self.kernel, self.encoding.first_bytes() as u64);
-        let function = |(number, target): (usize, &Pc)| {
+        let function = |target: &Pc| {
             let byte = codings.get(target.index()).map_or(0, |coding| coding.byte as u64);
             // a function begins with the control word before its first instruction, if there is one
             let named = kernel.functions.iter().find(|(at, _)| *at <= byte && byte < at + first_bytes);
             Function {
                 name: named.map_or_else(|| format!("{}+{byte:#x}", kernel.name), |(_, name)| name.clone()),
-                address: function_address(number as u32),
+                address: byte,
                 first: place(*target),
                 params: Vec::new(),
                 returns: Vec::new(),
                 frame: None,
             }
         };
-        called.iter().enumerate().map(function).collect()
+        called.iter().map(function).collect()
     }
 }
 
@@ -367,7 +399,12 @@ fn placeholder(cx: &mut Cx, place: u32, out: &mut Vec<Instr>) {
 }
 
 /// Sets parameters, references, variables, constants, and the sizes of shared and local memory.
-fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &mut Vec<Problem>) {
+fn memory(
+    program: &mut KernelCode,
+    cubin: &Cubin,
+    (kernel, local_bytes): (&Kernel, u64),
+    problems: &mut Vec<Problem>,
+) {
     let params = kernel.params.iter().enumerate().map(|(index, &(offset, size))| Param {
         name: format!("param_{index}"),
         offset,
@@ -391,13 +428,13 @@ fn memory(program: &mut KernelCode, cubin: &Cubin, kernel: &Kernel, problems: &m
         memory.constants.init.extend_from_slice(bytes);
         memory.constants.size = start + bytes.len() as u64;
     }
-    for (what, bytes) in [("shared", kernel.shared_bytes), ("local", kernel.local_bytes)] {
+    for (what, bytes) in [("shared", kernel.shared_bytes), ("local", local_bytes)] {
         if bytes > WINDOW_SIZE {
             let message = format!("{bytes} bytes of {what} memory exceed 16 MiB");
             problems.push(Problem::general(what, message));
         }
     }
     memory.shared = Segment { size: kernel.shared_bytes.min(WINDOW_SIZE), ..Segment::default() };
-    memory.local = Segment { size: kernel.local_bytes.min(WINDOW_SIZE), ..Segment::default() };
+    memory.local = Segment { size: local_bytes.min(WINDOW_SIZE), ..Segment::default() };
     memory.uses_dynamic_shared = true;
 }

@@ -79,25 +79,6 @@ impl Cx<'_> {
         self.encoding.registers.general.further(number, step)
     }
 
-    /// Returns the register that holds the return address of a function, which begins at this
-    /// instruction.
-    pub(super) fn return_address(&mut self, function: i64) -> RegId {
-        match self.returns.get(&function) {
-            Some(reg) => *reg,
-            None => {
-                let reg = self.declare(format!("%return{function}"), RegKind::Bits(32));
-                self.returns.insert(function, reg);
-                reg
-            }
-        }
-    }
-
-    /// Returns the register that holds the return address of the function that contains an
-    /// instruction: the last one that begins before it.
-    pub(super) fn return_address_at(&self, instruction: i64) -> Option<RegId> {
-        self.returns.range(..=instruction).next_back().map(|(_, reg)| *reg)
-    }
-
     /// Returns a temporary register that the instruction has not used yet.
     fn own(&mut self, kind: TempKind) -> RegId {
         let (index, bits, letter) = match kind {

@@ -307,10 +307,15 @@ pub enum Control {
     Bssy,
     Bsync,
     Break,
+    /// The copy of a barrier to a register.
     Bmov,
+    /// The copy of a register to a barrier.
+    BmovRestore,
     /// The initialisation of a barrier.
     BmovBarrier,
     CallRelative,
+    /// A call of a function whose offset in the code is in a register.
+    CallRegister,
     ReturnRelative,
     /// The address of an instruction.
     Lepc,

@@ -1,7 +1,8 @@
 //! The control flow between machine instructions.
 
+use warpbound_core::base::Pc;
 use warpbound_core::program::cfg::Successors;
-use warpbound_core::program::sem::Sem;
+use warpbound_core::program::sem::{Sem, jump, straight};
 use warpbound_core::program::{Instr, KernelCode, MachineCode};
 
 /// A way from an instruction to the next one that a warp executes. Instructions are numbered in the
@@ -42,15 +43,15 @@ impl Flow {
                     edges[here].push(edge);
                 }
             };
-            if let Sem::Call(call) = &instr.sem
-                && let (Some(function), Some(back)) = (at(call.target.index()), following)
-            {
-                add(Edge::Call { function, back });
+            let called = called(program, &instr.sem);
+            if let Some(back) = following.filter(|_| !called.is_empty()) {
+                let functions = called.iter().filter_map(|function| at(function.index()));
+                functions.for_each(|function| add(Edge::Call { function, back }));
                 if instr.guard.is_none() {
                     continue;
                 }
             }
-            if matches!(instr.sem, Sem::Return) {
+            if matches!(instr.sem, Sem::Return { .. }) {
                 add(Edge::Return);
             }
             let targets = next.targets.iter().filter_map(|target| at(target.index()));
@@ -68,6 +69,19 @@ impl Flow {
             [Edge::To(next)] if next == here + 1 && !self.starts[next] => Some(next),
             _ => None,
         }
+    }
+}
+
+/// Returns the first instructions of the functions that an instruction may call.
+fn called(program: &KernelCode, sem: &Sem) -> Vec<Pc> {
+    match sem {
+        Sem::Call(call) => vec![call.target],
+        Sem::CallPointer(call) => {
+            let may = |address: u64| call.targets.as_ref().is_none_or(|targets| targets.contains(&address));
+            let functions = program.functions.iter().filter(|function| may(function.address));
+            functions.map(|function| function.first).collect()
+        }
+        straight!() | jump!() => Vec::new(),
     }
 }
 

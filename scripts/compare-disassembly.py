@@ -26,6 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIGESTS = ROOT / "tests/data/sass/disassembly.txt"
+# the code of kernels with that of functions in other sections, by file
+LINKED = {}
 NOP = 0x50B0000000070F00
 sys.path.insert(0, str(ROOT / "scripts"))
 tool = __import__("compile-kernels-sass").tool
@@ -68,10 +70,25 @@ def theirs(code, arch=61):
     return {int(line[1], 16): tidy(line[2]) for line in lines if line}
 
 
+def linked(path):
+    """Returns whether functions are in sections of their own, whose code warpbound adds to that of the kernels."""
+    return ".linked." in path.name
+
+
+def whole_word(line):
+    """Returns a word of 128 bits with its control codes, as warpbound read them."""
+    barrier = lambda name: 7 if line[name] is None else line[name]
+    codes = line["stall"] | (not line["yields"]) << 4 | barrier("write_barrier") << 5 | barrier("read_barrier") << 8
+    codes |= line["wait"] << 11 | line["reuse"] << 17
+    return (int(line["word"], 16) | codes << 105).to_bytes(16, "little")
+
+
 def ours(path):
     """Returns the text of warpbound for a file, by kernel and byte offset."""
     out = subprocess.run([WARPBOUND, "inspect", str(path), "--disasm", "--format", "json"], capture_output=True, text=True)
     kernels = json.loads(out.stdout)["results"][0]["kernels"]
+    if linked(path):
+        LINKED[path] = [(kernel["kernel"], b"".join(map(whole_word, kernel["disassembly"]))) for kernel in kernels]
     return {kernel["kernel"]: {line["byte"]: tidy(line["text"] or "?") for line in kernel["disassembly"]} for kernel in kernels}
 
 
@@ -99,7 +116,7 @@ def compare_kernels(paths, write):
     digests = {path: f"{path} {count} {value}\n" for path, count, value in known}
     for path in paths:
         mine, lines, arch = ours(path), [], architecture(path)
-        for name, code in sections(path):
+        for name, code in LINKED.get(path) or sections(path):
             for byte, text in sorted(theirs(code, arch).items()):
                 total[arch] += 1
                 lines.append(text)

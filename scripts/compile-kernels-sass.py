@@ -6,7 +6,8 @@ The files are committed: building and testing need no assembler. The versions of
 are fixed, so that the result is the same on every machine. That for sm_61 is part of the Python
 package triton (3.4.0, which contains ptxas 12.8); all kernels have this code, except those whose PTX
 is for newer machines. That for later machines is part of the package nvidia-cuda-nvcc (13.5.37, whose
-ptxas no longer knows sm_61); some kernels have this code. PTXAS names an assembler. Arguments: the
+ptxas no longer knows sm_61); some kernels have this code. PTXAS names an assembler, and NVLINK a
+linker, by default the one beside it. Arguments: the
 architecture (default: sm_61), then names of kernels (default: all that have such code).
 """
 
@@ -60,9 +61,15 @@ def main():
         print(out.relative_to(ROOT))
     # the files of the tests that exist for this architecture
     for out in sorted((ROOT / "tests/data/sass/later").glob(f"*.{target}.cubin")):
-        ptx = out.with_name(out.name.removesuffix(f".{target}.cubin") + ".ptx")
+        stem = out.name.removesuffix(f".{target}.cubin")
+        linked = stem.endswith(".linked")
+        ptx = out.with_name(stem.removesuffix(".linked") + ".ptx")
         if not names or ptx.stem in names:
-            subprocess.run([ptxas, f"-arch={target}", str(ptx), "-o", str(out)], check=True)
+            options = ["-c"] if linked else []
+            subprocess.run([ptxas, f"-arch={target}", *options, str(ptx), "-o", str(out)], check=True)
+            if linked:
+                nvlink = os.environ.get("NVLINK", str(Path(ptxas).parent / "nvlink"))
+                subprocess.run([nvlink, f"-arch={target}", str(out), "-o", str(out)], check=True)
             print(out.relative_to(ROOT))
 
 

@@ -103,7 +103,7 @@ fn machine_code_of_further_instructions_computes_what_its_ptx_does() {
         }
     }
     // each kernel is counted once for each architecture
-    assert_eq!(kernels, 106);
+    assert_eq!(kernels, 160);
     assert!(nonzero > 10 * THREADS * kernels, "{nonzero} results");
 }
 
@@ -143,7 +143,10 @@ fn further_instructions_are_printed_and_refused_by_name() {
         let module = Module::read("x.cubin", &bytes, encoding).unwrap();
         let entry = module.kernels()[0].name.clone();
         match module.program(&entry, encoding) {
-            Ok(_) => assert!(expected.starts_with("HFMA2.FTZ"), "{expected} is executed"),
+            Ok(_) => {
+                let executed = ["HFMA2.FTZ", "RET.ABS"].iter().any(|name| expected.starts_with(name));
+                assert!(executed, "{expected} is executed");
+            }
             Err(problems) => {
                 let shown = problems.to_string();
                 let name = expected.split(['.', ' ']).next().unwrap();

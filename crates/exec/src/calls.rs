@@ -8,7 +8,7 @@ use super::rows::Row;
 use super::stack::Activation;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc, RegId};
-use warpbound_core::program::sem::{ArgLocation, Call, Operand, PointerCall, Transfer};
+use warpbound_core::program::sem::{ArgLocation, Call, PointerCall, Transfer};
 use warpbound_core::program::{Function, Sem};
 
 /// The largest number of bytes that the saved registers of one warp may take.
@@ -92,39 +92,6 @@ pub(super) fn call_pointer(
         opened.push((function.first, lanes, callee));
     }
     open(warp, context, pc, &opened)
-}
-
-/// Checks that `lanes` return to the instruction after the call of the running function.
-///
-/// # Errors
-/// Returns an error if a lane returns to another address, or if no function runs.
-pub(super) fn check_return(
-    warp: &Warp,
-    context: &Context,
-    pc: Pc,
-    address: Operand,
-    lanes: LaneMask,
-) -> Result<(), Fault> {
-    let program = context.program;
-    let call = warp.stack.caller().map(|call| program.instr(call));
-    let expected = call.and_then(|call| program.machine_code.as_ref()?.after(call)).map(u64::from);
-    for lane in lanes.lanes() {
-        let found = warp.operand_in(address, &context.shape, lane) & width_mask(32);
-        if expected != Some(found) {
-            let wanted = expected.map_or_else(
-                || "no call is open that it could return from".to_owned(),
-                |expected| format!("the call that it returns from ends at {expected:#x}"),
-            );
-            let message = format!(
-                "a function returns to another address than that of its call: lane {lane} of warp {} goes to \
-                 {found:#x}, and {wanted}",
-                warp.id
-            );
-            let hint = "was the register or the stack that holds the address overwritten?";
-            return Err(fault::at(program, pc, message, hint));
-        }
-    }
-    Ok(())
 }
 
 /// Executes `ret` of `lanes`: moves the results to the places that the caller specifies, and

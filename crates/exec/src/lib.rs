@@ -36,6 +36,7 @@ mod per_lane;
 pub mod races;
 mod record;
 mod registers;
+mod returns;
 mod rows;
 mod span;
 pub mod stack;

@@ -11,6 +11,7 @@ use super::image;
 use super::matrix;
 use super::mbarrier;
 use super::per_lane;
+use super::returns;
 use super::stack::SimtStack;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
@@ -70,7 +71,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
         }
         Sem::Return { address } => {
             if let Some(address) = *address {
-                calls::check_return(warp, context, pc, address, enabled)?;
+                returns::check(warp, context, pc, address, enabled)?;
             }
             calls::give_back(warp, context, enabled);
             warp.stack.leave(enabled);

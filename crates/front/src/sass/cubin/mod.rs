@@ -5,24 +5,27 @@
 //! Variables that all kernels share are in `.nv.global` and `.nv.global.init`. A bank of constants
 //! is in `.nv.constant` followed by its number, which the table of the generation states. The
 //! constants of the compiler belong to a kernel. All kernels share the constants of the user and
-//! the addresses of variables, which this module fills in.
+//! the addresses of variables, which this module fills in. A linker leaves functions in sections of
+//! their own; their code is added to that of each kernel that needs it.
 
 mod container;
 mod expand;
 mod info;
+mod link;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use object::elf::{EM_CUDA, FileHeader64, SHT_NOBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT};
-use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
+use object::elf::{EM_CUDA, FileHeader64, SHT_NOBITS, STT_FUNC, STT_OBJECT};
+use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::{LittleEndian, SectionIndex};
 
 use super::table::{Abi, Encoding};
 use info::{Info, Infos};
+use link::Placed;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::program::Reference;
 use warpbound_core::program::image::{MAX_IMAGES, reference_handle};
-use warpbound_core::program::layout::{GLOBALS_BASE, Segment, function_address};
+use warpbound_core::program::layout::{GLOBALS_BASE, Segment};
 
 type Elf = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
@@ -32,8 +35,8 @@ const MAX_VARIABLES: u64 = 1 << 30;
 /// The minimum alignment of sections in a segment, such as that of the compiler's constants after
 /// those of the user.
 const ALIGN: u64 = 256;
-/// The type of a relocation by the 64-bit address of a symbol.
-const ABSOLUTE_64: u32 = 2;
+/// The flag of the symbols of kernels.
+const ENTRY: u8 = 0x10;
 /// The types of relocations by the handle of a texture reference and of a surface reference.
 const TEXTURE_HANDLE: u32 = 6;
 const SURFACE_HANDLE: u32 = 52;
@@ -49,7 +52,7 @@ pub struct Cubin {
     pub constants: Segment,
     /// The addresses of variables.
     pub addresses: Vec<u8>,
-    /// The functions whose addresses are in `addresses`, by their index; see
+    /// The functions whose addresses are values in memory or in the code, by their index; see
     /// [`warpbound_core::program::layout::function_address`].
     pub functions: Vec<String>,
     /// The kernels in the order of the file.
@@ -63,7 +66,7 @@ pub struct Cubin {
 pub struct Kernel {
     /// The mangled name.
     pub name: String,
-    /// The code of the kernel, followed by that of functions.
+    /// The code of the kernel, followed by that of functions, also of those in other sections.
     pub code: Vec<u8>,
     /// The offset of the code in the cubin.
     pub at: u64,
@@ -92,6 +95,11 @@ pub struct Kernel {
     pub references: BTreeMap<u32, Reference>,
     /// The targets of indirect branches, by the offset of the branch, as the compiler lists them.
     pub branch_targets: BTreeMap<u32, Vec<u32>>,
+    /// The functions that a linker placed in sections of their own and whose addresses are values:
+    /// the address of each by its offset in the code.
+    pub addresses: BTreeMap<u64, u64>,
+    /// The offsets of the instructions that contain an address, which a relocation filled in.
+    pub resolved: BTreeSet<u64>,
     /// The relocations of the code, which are not applied: the offset and the symbol of each.
     pub unresolved: Vec<(u64, String)>,
 }
@@ -215,30 +223,40 @@ impl File<'_> {
     fn cubin(&self, target: u32, globals_start: u64) -> Result<Cubin, Diagnostics> {
         let mut globals = Segment::starting_at(globals_start);
         // initialised variables come first, so that the others need no initial contents
-        let mut bases = Vec::new();
+        let mut placed = Placed::default();
         for name in [".nv.global.init", ".nv.global"] {
             if let Some(index) = self.find(name) {
-                bases.push((index, GLOBALS_BASE + self.place(index, &mut globals)?));
+                placed.sections.push((index, GLOBALS_BASE + self.place(index, &mut globals)?));
             }
         }
         let mut constants = Segment::default();
         let banks = &self.abi.banks;
         if let Some(index) = self.find(&constants_of(banks.user)) {
-            bases.push((index, self.place(index, &mut constants)?));
+            placed.sections.push((index, self.place(index, &mut constants)?));
         }
         let table = constants_of(banks.addresses);
         let mut addresses = self.named(&table)?;
-        let functions = self.relocate(&table, &mut addresses, &bases)?;
+        self.relocate(&table, &mut addresses, &mut placed)?;
+        for (name, base, segment) in [
+            (".nv.global.init", GLOBALS_BASE, &mut globals),
+            (constants_of(banks.user).as_str(), 0, &mut constants),
+        ] {
+            let index = self.find(name);
+            let at = placed.sections.iter().find(|(section, _)| Some(*section) == index);
+            let start = at.map_or(0, |(_, at)| at - base - segment.start) as usize;
+            self.relocate(name, segment.init.get_mut(start..).unwrap_or_default(), &mut placed)?;
+        }
         let infos = self.named(".nv.info")?;
         let infos = Infos::read(&infos).map_err(|message| self.problem(format!(".nv.info: {message}")))?;
         let (mut kernels, mut references) = (Vec::new(), BTreeMap::new());
         for (index, name) in self.sections() {
             if let Some(name) = name.strip_prefix(".text.")
-                && let Some(kernel) = self.kernel(index, name, &infos, &mut references)?
+                && let Some(kernel) = self.kernel(index, name, &infos, (&mut references, &mut placed))?
             {
                 kernels.push(kernel);
             }
         }
+        let functions = placed.functions;
         Ok(Cubin { target, globals, constants, addresses, functions, kernels, member: false })
     }
 
@@ -282,79 +300,6 @@ impl File<'_> {
         Ok(start)
     }
 
-    /// Applies the relocations of a section; returns the functions whose addresses it contains.
-    fn relocate(
-        &self,
-        name: &str,
-        bytes: &mut [u8],
-        bases: &[(SectionIndex, u64)],
-    ) -> Result<Vec<String>, Diagnostics> {
-        let mut functions: Vec<String> = Vec::new();
-        for (offset, kind, symbol, addend) in self.relocations(name)? {
-            let symbol = self
-                .symbols
-                .symbol(object::SymbolIndex(symbol as usize))
-                .map_err(|error| self.problem(error.to_string()))?;
-            let of = self.symbol_name(symbol);
-            let base = bases
-                .iter()
-                .find(|(index, _)| index.0 == usize::from(symbol.st_shndx(ENDIAN).0))
-                .map(|&(_, base)| base.wrapping_add(symbol.st_value(ENDIAN)));
-            let base = base.or_else(|| {
-                (symbol.st_type() == STT_FUNC).then(|| {
-                    let known = functions.iter().position(|known| *known == of);
-                    let index = known.unwrap_or_else(|| {
-                        functions.push(of.clone());
-                        functions.len() - 1
-                    });
-                    function_address(index as u32)
-                })
-            });
-            let place =
-                usize::try_from(offset).ok().and_then(|at| bytes.get_mut(at..)?.first_chunk_mut::<8>());
-            match (kind, base, place) {
-                (ABSOLUTE_64, Some(base), Some(place)) => {
-                    let own = u64::from_le_bytes(*place);
-                    *place = base.wrapping_add(own).wrapping_add(addend as u64).to_le_bytes();
-                }
-                _ => {
-                    return Err(self.problem(format!(
-                        "{name}: relocation {kind} by `{of}` at {offset:#x} cannot be applied"
-                    )));
-                }
-            }
-        }
-        Ok(functions)
-    }
-
-    /// Returns the offset, type, symbol and addend of the relocations of a section.
-    fn relocations(&self, name: &str) -> Result<Vec<(u64, u32, u32, i64)>, Diagnostics> {
-        let mut found = Vec::new();
-        for (index, of) in self.sections() {
-            let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
-            let kind = section.sh_type(ENDIAN);
-            if kind == SHT_REL && of.strip_prefix(".rel") == Some(name) {
-                let data = section.data_as_array::<object::elf::Rel64<LittleEndian>, _>(ENDIAN, self.bytes);
-                let data = data.map_err(|error| self.problem(format!("{of}: {error}")))?;
-                found.extend(
-                    data.iter().map(|rel| (rel.r_offset(ENDIAN), rel.r_type(ENDIAN).0, rel.r_sym(ENDIAN), 0)),
-                );
-            } else if kind == SHT_RELA && of.strip_prefix(".rela") == Some(name) {
-                let data = section.data_as_array::<object::elf::Rela64<LittleEndian>, _>(ENDIAN, self.bytes);
-                let data = data.map_err(|error| self.problem(format!("{of}: {error}")))?;
-                found.extend(data.iter().map(|rela| {
-                    (
-                        rela.r_offset(ENDIAN),
-                        rela.r_type(ENDIAN, false).0,
-                        rela.r_sym(ENDIAN, false),
-                        rela.r_addend(ENDIAN),
-                    )
-                }));
-            }
-        }
-        Ok(found)
-    }
-
     /// Returns the kernel whose code is in a section, or `None` if the section contains only
     /// functions.
     fn kernel(
@@ -362,13 +307,12 @@ impl File<'_> {
         index: SectionIndex,
         name: &str,
         infos: &Infos,
-        references: &mut BTreeMap<u32, usize>,
+        (references, placed): (&mut BTreeMap<u32, usize>, &mut Placed),
     ) -> Result<Option<Kernel>, Diagnostics> {
         let own = self.find(&format!(".nv.info.{name}"));
         let Some(own) = own else { return Ok(None) };
         let info = Info::read(self.data(own)?, self.abi.params)
             .map_err(|message| self.problem(format!(".nv.info.{name}: {message}")))?;
-        let code = self.data(index)?.to_vec();
         let section = self.sections.section(index).map_err(|error| self.problem(error.to_string()))?;
         let inside = |symbol: &&<Elf as FileHeader>::Sym| {
             usize::from(symbol.st_shndx(ENDIAN).0) == index.0 && symbol.st_type() == STT_FUNC
@@ -383,24 +327,21 @@ impl File<'_> {
         // the symbol table determines the number that attributes use for the kernel
         let symbol =
             self.symbols.enumerate().find(|(_, symbol)| inside(symbol) && symbol.st_value(ENDIAN) == 0);
+        if symbol.is_some_and(|(_, symbol)| symbol.st_other().0 & ENTRY == 0) {
+            return Ok(None);
+        }
         let number = symbol.map_or(0, |(index, _)| index.0 as u32);
         functions.retain(|(at, _)| *at > 0);
+        let linked = self.linked(index, placed)?;
+        functions.extend(linked.functions);
         let shared = self.find(&format!(".nv.shared.{name}"));
         let shared_bytes = match shared.map(|index| self.sections.section(index)) {
             Some(Ok(section)) => section.sh_size(ENDIAN),
             _ => 0,
         };
-        let unresolved = self.relocations(&format!(".text.{name}"))?;
-        let unresolved = unresolved
-            .into_iter()
-            .map(|(offset, _, symbol, _)| {
-                let symbol = self.symbols.symbol(object::SymbolIndex(symbol as usize));
-                (offset, symbol.map_or(String::new(), |symbol| self.symbol_name(symbol)))
-            })
-            .collect();
         Ok(Some(Kernel {
             name: name.to_owned(),
-            code,
+            code: linked.code,
             at: section.sh_offset(ENDIAN),
             functions,
             constants: self.named(&format!("{}.{name}", constants_of(self.abi.banks.compiler)))?,
@@ -414,7 +355,9 @@ impl File<'_> {
             max_threads: info.max_threads,
             branch_targets: info.branch_targets,
             references: self.references(name, references)?,
-            unresolved,
+            addresses: linked.addresses,
+            resolved: linked.resolved,
+            unresolved: linked.unresolved,
         }))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Cx, Decoded, Res, Role, Value, refuse};
-use crate::sass::table::meaning::Control as Name;
+pub(super) use crate::sass::table::meaning::Control as Name;
 use warpbound_core::base::Pc;
 use warpbound_core::program::Flow;
 use warpbound_core::program::Guard;
@@ -64,7 +64,9 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         | Name::BmovBarrier
         | Name::CallRelative
         | Name::CallRegister
+        | Name::CallPlace
         | Name::ReturnRelative
+        | Name::ReturnAbsolute
         | Name::Lepc
         | Name::CallAbsolute
         | Name::Divergent => return super::converge::lower(cx, d, name, next),

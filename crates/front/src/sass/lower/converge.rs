@@ -1,5 +1,4 @@
-//! Lowers the control flow of generations with barriers of convergence, and calls that keep the
-//! return address in a register.
+//! Lowers the control flow of generations with barriers of convergence.
 //!
 //! A barrier of convergence names a region in which the lanes of a warp may diverge, from BSSY to
 //! BSYNC. The engine's stack orders the paths of such a region one after the other. Instructions
@@ -7,23 +6,15 @@
 //! stack, and stop a run that reaches them.
 
 use super::registers::held;
-use super::{Cx, Decoded, Register, Res, Role, U32, U64, Value, refuse};
-use crate::runtime::{self, Runtime};
+use super::{Cx, Decoded, Meaning, Register, Res, Role, U32, Value, calls, refuse};
 use crate::sass::table::meaning::Control as Name;
-use warpbound_core::program::Guard;
-use warpbound_core::program::layout::function_address;
-use warpbound_core::program::sem::{
-    Call, Cmp, Operand as Src, PointerCall, PredOp, PredSrc, Region, Sem, VoteMode,
-};
+use warpbound_core::program::sem::{Cmp, Operand as Src, Region, Sem, VoteMode};
 
-/// The register in which a function returns a word.
-const RESULT: u8 = 4;
 /// The value of a register in which BMOV saves barrier 0 of the kernel itself.
 const SAVED: u64 = 0xb500_0000;
-/// The maximum number of functions that a call by an offset may call.
-pub(super) const MAX_POINTED: usize = 256;
-/// The maximum number of functions that a message names.
-const SHOWN: usize = 3;
+
+/// The hint for barriers that are saved or restored otherwise.
+const SAVED_BY_CALLED: &str = "a called function may save the barriers of its caller and restore them";
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role> {
     match name {
@@ -64,9 +55,10 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             return refuse(format!("{} after BSSY", d.op.name), "");
         }
         Name::BmovBarrier => {}
-        Name::CallRelative => call(cx, d, next)?,
-        Name::CallRegister => call_by_offset(cx, d, next)?,
-        Name::ReturnRelative => return_to(cx, d, next)?,
+        Name::CallRelative => calls::call(cx, d, next)?,
+        Name::CallRegister => calls::call_by_offset(cx, d, next)?,
+        Name::CallPlace => calls::call_elsewhere(cx, d, next)?,
+        Name::ReturnRelative | Name::ReturnAbsolute => calls::return_to(cx, d, name, next)?,
         Name::Lepc => {
             // the address from which the code computes where a function returns to
             let (dst, offset) = (cx.wide(), d.operand("t").map(|operand| operand.value));
@@ -77,7 +69,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Mov { dst, src: Src::Imm(address as u64) });
             cx.unpack(d, "d", dst);
         }
-        Name::CallAbsolute => call_by_address(cx, d)?,
+        Name::CallAbsolute => calls::call_by_address(cx, d)?,
         _ => {
             let message = format!("`{}` of a divergent warp is not modelled", d.op.name);
             cx.push(Sem::Trap { message });
@@ -110,16 +102,28 @@ fn saved(cx: &Cx, barrier: u8, next: i64) -> u64 {
     SAVED | (function as u64 & 0xffff) << 4 | u64::from(barrier)
 }
 
+/// Records that an instruction saves or restores a barrier, if it does.
+pub(super) fn note_barrier(cx: &mut Cx, d: &Decoded) {
+    let saves = d.op.meaning == Some(Meaning::Control(Name::Bmov)) && !is_discarded(d);
+    let restores = d.op.meaning == Some(Meaning::Control(Name::BmovRestore));
+    if let (true, Ok(barrier)) = (saves || restores, number(d)) {
+        if saves { &mut cx.saved } else { &mut cx.restored }.insert(barrier);
+    }
+}
+
+/// Returns whether BMOV only clears a barrier.
+fn is_discarded(d: &Decoded) -> bool {
+    matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)))
+}
+
 /// Lowers the copy of a barrier to a register. A function saves a barrier of its caller and restores
 /// it before it returns. The stack keeps the regions of each call apart, so the value only has to
 /// show that it is restored.
 fn save(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let barrier = number(d)?;
-    let unused =
-        matches!(d.operand("d").map(|operand| operand.value), Some(Value::Register(Register::Fixed)));
-    if !unused && !cx.restored.contains(&barrier) {
+    if !is_discarded(d) && !cx.restored.contains(&barrier) {
         let message = format!("{}: no BMOV of the kernel restores this barrier", d.op.name);
-        return refuse(message, "only the code around a call is known to save a barrier, and it restores it");
+        return refuse(message, SAVED_BY_CALLED);
     }
     let (dst, value) = (cx.dst(d, "d")?, saved(cx, barrier, next));
     cx.push(Sem::Mov { dst, src: Src::Imm(value) });
@@ -129,93 +133,13 @@ fn save(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
 /// Lowers the copy of a register to a barrier, which has to be the barrier that was saved there.
 fn restore(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
     let barrier = number(d)?;
+    if !cx.saved.contains(&barrier) {
+        return refuse(format!("{}: no BMOV of the kernel saves this barrier", d.op.name), SAVED_BY_CALLED);
+    }
     let (value, wanted, other) = (cx.source(d, "a")?, saved(cx, barrier, next), cx.pred());
     super::compare::into(cx, Cmp::Ne, U32, (value, Src::Imm(wanted)), other);
     let message =
         format!("{} restores B{barrier} from a register in which this function did not save it", d.op.name);
     cx.push_where(d, held(other), Sem::Trap { message });
-    Ok(())
-}
-
-/// Lowers a call. The code before it puts the return address into a register, with which the function
-/// returns.
-fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
-    let target = cx.target(d, next)?;
-    // the number is set once all functions are known
-    let call = Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() };
-    cx.push(Sem::Call(Box::new(call)));
-    Ok(())
-}
-
-/// Lowers a call of a function by its offset in the code. A pointer to a function selects an entry of
-/// a table of the compiler's constants, which has the offset.
-fn call_by_offset(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
-    let (Some(address), Some(Value::Target(offset))) = (d.operand("a"), d.operand("t").map(|t| t.value))
-    else {
-        return refuse(format!("{} by this operand", d.op.name), "");
-    };
-    if offset + next != 0 {
-        return refuse(format!("{} from another place than the start of the kernel", d.op.name), "");
-    }
-    if cx.pointed.is_empty() || cx.pointed.len() > MAX_POINTED {
-        let message =
-            format!("{}: the file names {} functions that it may call", d.op.name, cx.pointed.len());
-        return refuse(message, format!("1 to {MAX_POINTED} functions are supported"));
-    }
-    let pointer = cx.pair(address)?;
-    let targets = Some(cx.pointed.iter().map(|(offset, _)| *offset).collect());
-    let call = PointerCall { pointer, targets, args: Vec::new(), results: Vec::new() };
-    cx.push(Sem::CallPointer(Box::new(call)));
-    Ok(())
-}
-
-/// Lowers a call of a function of the CUDA runtime by its address, which comes from the table of
-/// addresses.
-fn call_by_address(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let (Some(address), Some(Value::Number(0))) = (d.operand("a"), d.operand("t").map(|t| t.value)) else {
-        return refuse(format!("{} by this operand", d.op.name), "");
-    };
-    if cx.cubin.functions.is_empty() {
-        return refuse(format!("{}: the file has no address of a function", d.op.name), "");
-    }
-    let address = cx.pair(address)?;
-    let (elsewhere, here) = (cx.pred(), cx.pred());
-    cx.set_pred(elsewhere, PredSrc::Const(true));
-    let mut unknown = Vec::new();
-    for (index, name) in cx.cubin.functions.iter().enumerate() {
-        let Some(function) = runtime::function(name) else {
-            unknown.push(name.as_str());
-            continue;
-        };
-        let place = Src::Imm(function_address(index as u32));
-        super::compare::into(cx, Cmp::Eq, U64, (address, place), here);
-        let not_here = PredSrc::Reg(Guard { reg: here, negate: true });
-        cx.push(Sem::PredLogic { op: PredOp::And, dst: elsewhere, a: held(elsewhere), b: not_here });
-        let effect = match function {
-            Runtime::Print => Sem::Mov { dst: cx.register(RESULT), src: Src::Imm(0) },
-            Runtime::Fail => Sem::Trap { message: runtime::FAILED.into() },
-        };
-        cx.push_where(d, held(here), effect);
-    }
-    let mut message =
-        "the kernel calls a function by its address that is neither printf nor assert".to_owned();
-    if !unknown.is_empty() {
-        unknown.truncate(SHOWN);
-        message += &format!(" (the file has the address of {})", unknown.join(", "));
-    }
-    cx.push_where(d, held(elsewhere), Sem::Trap { message });
-    Ok(())
-}
-
-/// Lowers a return to an address in a register, which has to be that of the call.
-fn return_to(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
-    let Some(Value::Target(offset)) = d.operand("t").map(|operand| operand.value) else {
-        return refuse(format!("{} without an offset", d.op.name), "");
-    };
-    if offset + next != 0 {
-        return refuse(format!("{} from another place than the start of the kernel", d.op.name), "");
-    }
-    let address = Some(cx.source(d, "a")?);
-    cx.push(Sem::Return { address });
     Ok(())
 }

@@ -7,6 +7,7 @@
 
 mod accesses;
 mod bits;
+mod calls;
 mod carry;
 mod compare;
 mod constant;
@@ -75,9 +76,11 @@ struct Cx<'a> {
     opened: bool,
     /// Whether the kernel copies asynchronously to shared memory.
     copies: bool,
-    /// The functions that a call by an offset in a register may call: offset and first instruction.
+    /// The functions that a call by a register may call: the value of the register, and the first
+    /// instruction.
     pointed: Vec<(u64, Pc)>,
-    /// The numbers of the barriers of convergence that BMOV restores from registers.
+    /// The numbers of the barriers of convergence that BMOV saves in registers, and restores.
+    saved: std::collections::BTreeSet<u8>,
     restored: std::collections::BTreeSet<u8>,
     /// The local memory of a thread in bytes.
     local_bytes: u64,
@@ -136,6 +139,7 @@ impl<'a> Cx<'a> {
             opened: false,
             copies: false,
             pointed: Vec::new(),
+            saved: std::collections::BTreeSet::new(),
             restored: std::collections::BTreeSet::new(),
             local_bytes: kernel.local_bytes,
             parts: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::accesses::Collector;
-use super::converge::MAX_POINTED;
+use super::calls::{MAX_POINTED, pointed};
 use super::flags::Uses;
 use super::{Cx, Problem};
 use crate::runtime::{self, Runtime};
@@ -120,14 +120,11 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     let mut cx = Cx::new(encoding, (cubin, kernel), uses, &targets);
     cx.copies = has(&codings, Meaning::Memory(meaning::Memory::Ldgsts));
     cx.local_bytes = local_bytes(kernel, &codings);
-    if has(&codings, Meaning::Control(meaning::Control::CallRegister)) {
+    if calls_pointers(kernel, &codings) {
         cx.pointed = pointed(kernel, &targets);
     }
-    let restores = Some(Meaning::Control(meaning::Control::BmovRestore));
-    for d in codings.iter().flat_map(|coding| &coding.decoded).filter(|d| d.op.meaning == restores) {
-        if let Some(Value::Choice(_, barrier)) = d.operand("x").map(|operand| operand.value) {
-            cx.restored.insert(barrier as u8);
-        }
+    for d in codings.iter().flat_map(|coding| &coding.decoded) {
+        super::converge::note_barrier(&mut cx, d);
     }
     let mut lowering = Lowering {
         encoding,
@@ -146,26 +143,17 @@ pub fn build(file: &str, encoding: &Encoding, cubin: &Cubin, kernel: &Kernel, fi
     lowering.finish(file, cubin, (regs, pointed), &codings)
 }
 
-/// Returns the functions that a call by an offset in a register may call: those whose offsets are
-/// among the compiler's constants, where pointers to functions find them, or else all functions.
-fn pointed(kernel: &Kernel, targets: &dyn Fn(i64) -> Result<Pc, (String, String)>) -> Vec<(u64, Pc)> {
-    let constants: BTreeSet<u64> =
-        kernel.constants.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
-    let mut all: Vec<(u64, Pc)> = Vec::new();
-    for &(at, _) in &kernel.functions {
-        if let Some(first) = i64::try_from(at).ok().and_then(|at| targets(at).ok()) {
-            all.push((at, first));
-        }
-    }
-    all.dedup();
-    let named: Vec<(u64, Pc)> = all.iter().filter(|(at, _)| constants.contains(at)).copied().collect();
-    if named.is_empty() { all } else { named }
+/// Returns whether a kernel calls its own functions through pointers.
+fn calls_pointers(kernel: &Kernel, codings: &[Coding]) -> bool {
+    let absolute = || has(codings, Meaning::Control(meaning::Control::CallAbsolute));
+    has(codings, Meaning::Control(meaning::Control::CallRegister))
+        || !kernel.addresses.is_empty() && absolute()
 }
 
 /// Returns the local memory of a thread in bytes. The compiler does not know how much a kernel needs
 /// whose functions call themselves, nor which functions are called through pointers.
 fn local_bytes(kernel: &Kernel, codings: &[Coding]) -> u64 {
-    let unknown = kernel.recursive || has(codings, Meaning::Control(meaning::Control::CallRegister));
+    let unknown = kernel.recursive || calls_pointers(kernel, codings);
     kernel.local_bytes.saturating_add(if unknown { STACK_BYTES } else { 0 })
 }
 
@@ -315,7 +303,10 @@ impl Lowering<'_> {
             let named = kernel.functions.iter().find(|(at, _)| *at <= byte && byte < at + first_bytes);
             Function {
                 name: named.map_or_else(|| format!("{}+{byte:#x}", kernel.name), |(_, name)| name.clone()),
-                address: byte,
+                address: pointed
+                    .iter()
+                    .find(|(_, first)| first == target)
+                    .map_or(byte, |(address, _)| *address),
                 first: place(*target),
                 params: Vec::new(),
                 returns: Vec::new(),

@@ -316,7 +316,10 @@ pub enum Control {
     CallRelative,
     /// A call of a function whose offset in the code is in a register.
     CallRegister,
+    /// A call of a function in another section of the file.
+    CallPlace,
     ReturnRelative,
+    ReturnAbsolute,
     /// The address of an instruction.
     Lepc,
     /// A call of a function by its address.

@@ -6,8 +6,8 @@
 //! `lower` translates instructions to semantics and op classes. What differs between generations is
 //! in their tables; `lower` has a function for each name of semantics that a table may use.
 //!
-//! No input causes a panic, or takes more memory than the file, its variables and an expanded
-//! member of a fat binary.
+//! No input causes a panic, or takes more memory than the file, its variables, an expanded member of
+//! a fat binary, and at most 64 MiB of functions that are added to several kernels.
 
 mod control;
 mod cubin;

@@ -253,7 +253,7 @@ impl File<'_> {
             }
         }
         let (start, code) = (linked.code.len(), self.data(section)?);
-        if start % WORD != 0 {
+        if !start.is_multiple_of(WORD) {
             return Ok(Err(format!("{name} (the code before it ends within an instruction)")));
         }
         placed.added = placed.added.saturating_add(code.len());
@@ -275,8 +275,8 @@ fn fill(code: &mut [u8], at: u64, kind: u32, value: u64) -> bool {
     let fields: &[(u32, u32, u64)] = match kind {
         LOWER_32 => &[(32, 32, value & 0xffff_ffff)],
         UPPER_32 => &[(32, 32, value >> 32)],
-        CALLED_47 if value % 4 == 0 && value >> 49 == 0 => &[(34, 47, value >> 2)],
-        CALLED_55 if value % 4 == 0 && value >> 57 == 0 => {
+        CALLED_47 if value.is_multiple_of(4) && value >> 49 == 0 => &[(34, 47, value >> 2)],
+        CALLED_55 if value.is_multiple_of(4) && value >> 57 == 0 => {
             &[(16, 8, value >> 2 & 0xff), (34, 47, value >> 10)]
         }
         _ => return false,

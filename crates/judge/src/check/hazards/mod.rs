@@ -6,7 +6,8 @@
 //! a barrier. The same holds for registers that are overwritten after they were written or read.
 //! [`check`] follows the accesses to registers along all ways of the control flow, including those
 //! that no launch takes, until nothing changes. At an instruction that several ways lead to, the
-//! least time that has passed counts. A function is followed separately for each of its callers.
+//! least time that has passed counts. A function is followed separately for each of its callers, except for
+//! calls within functions that call themselves.
 //!
 //! The times come from the table of latencies of the generation
 //! ([`warpbound_core::program::hazards`]). They are independent of the machine that is simulated.
@@ -17,6 +18,7 @@
 //!   only add time.
 //! * The target of BRA.DIV, to which only the lanes of a divergent warp go, is not followed.
 
+mod cycles;
 mod findings;
 mod flow;
 mod pending;
@@ -28,24 +30,35 @@ use warpbound_core::program::{KernelCode, MachineCode};
 
 pub use findings::{Findings, OfKind, Uncovered};
 
+use cycles::Cycles;
 use findings::{Judged, parts};
 use flow::{Edge, Flow};
 use pending::{Completed, State};
 
-/// The number of calls that are kept apart. The compiler's own functions call no others.
-const MAX_CALLS: usize = 16;
+/// The number of nested calls that are kept apart.
+const MAX_CALLS: usize = 32;
 
 /// A point of the code: the first instruction of a block, and the number of the stack of callers.
 type Point = (usize, usize);
 
-/// The instructions after the calls that have not returned, the innermost last.
-type Callers = Vec<usize>;
+/// The calls that have not returned, the innermost last.
+type Callers = Vec<Caller>;
+
+/// A call that has not returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    /// The call continues with this instruction.
+    Back(usize),
+    /// Any number of calls within a group of functions that call each other.
+    Group(usize),
+}
 
 /// The states at the points that are reached.
 struct Walk<'p> {
     code: &'p MachineCode,
     hazards: &'p Hazards,
     flow: Flow,
+    cycles: Cycles,
     callers: Vec<Callers>,
     states: BTreeMap<Point, State>,
     /// The points whose state has changed.
@@ -57,10 +70,12 @@ struct Walk<'p> {
 /// are not known.
 pub fn check(program: &KernelCode) -> Option<Findings> {
     let (code, hazards) = parts(program)?;
+    let flow = Flow::of(program, code);
     let mut walk = Walk {
         code,
         hazards,
-        flow: Flow::of(program, code),
+        cycles: Cycles::of(&flow.edges),
+        flow,
         callers: vec![Callers::new()],
         states: BTreeMap::from([((0, 0), State::default())]),
         changed: BTreeSet::from([(0, 0)]),
@@ -86,29 +101,36 @@ impl Walk<'_> {
         }
         state.settle();
         for edge in self.flow.edges.get(here).cloned().unwrap_or_default() {
-            if let Some(point) = self.target(edge, callers) {
+            for point in self.targets(edge, callers) {
                 self.reach(point, &state);
             }
         }
     }
 
-    /// Returns the point to which an edge leads.
-    fn target(&mut self, edge: Edge, callers: usize) -> Option<Point> {
+    /// Returns the points to which an edge leads.
+    fn targets(&mut self, edge: Edge, callers: usize) -> Vec<Point> {
+        let mut stack = self.callers[callers].clone();
         match edge {
-            Edge::To(to) => Some((to, callers)),
+            Edge::To(to) => vec![(to, callers)],
             Edge::Call { function, back } => {
-                let mut stack = self.callers[callers].clone();
-                // a recursive call is the same call again
-                match stack.iter().position(|&known| known == back) {
-                    Some(place) => stack.truncate(place + 1),
-                    None => stack.push(back),
+                let group = self.cycles.group(function).map(Caller::Group);
+                if group.is_some() && stack.last() == group.as_ref() {
+                    return vec![(function, callers)];
                 }
-                (stack.len() <= MAX_CALLS).then(|| (function, self.number(stack)))
+                stack.push(Caller::Back(back));
+                stack.extend(group);
+                if stack.len() > MAX_CALLS { Vec::new() } else { vec![(function, self.number(stack))] }
             }
             Edge::Return => {
-                let mut stack = self.callers[callers].clone();
-                let back = stack.pop()?;
-                Some((back, self.number(stack)))
+                let mut points = Vec::new();
+                if let Some(&Caller::Group(group)) = stack.last() {
+                    points.extend(self.cycles.backs(group).map(|back| (back, callers)));
+                    stack.pop();
+                }
+                if let Some(Caller::Back(back)) = stack.pop() {
+                    points.push((back, self.number(stack)));
+                }
+                points
             }
         }
     }

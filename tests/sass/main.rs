@@ -17,3 +17,4 @@ mod launched;
 mod tables;
 mod textures;
 mod turing;
+mod turns;

@@ -282,7 +282,8 @@ pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
         // a separate generator, so that kernels are the same with and without control codes
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xc0de);
         let instructions = (0..launch.program.instrs.len()).map(|_| coded(&mut rng)).collect();
-        launch.program.machine_code = Some(MachineCode { first_line: 1, instructions, hazards: None });
+        launch.program.machine_code =
+            Some(MachineCode { first_line: 1, instructions, hazards: None, independent: false });
     }
     launch
 }

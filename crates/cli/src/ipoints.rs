@@ -22,6 +22,8 @@ pub fn instrumented(
     };
     Instrumented::new(program, Some(launch.block), divergence, density).map_err(|why| match why {
         NoGraph::Function(code) => code.problem(program),
+        why @ NoGraph::Independent => Diagnostic::general(program.file.clone(), why.to_string())
+            .hint("name the PTX of the kernel, or machine code for sm_61"),
         NoGraph::Ipg(error) => Diagnostic::general(program.file.clone(), error.to_string())
             .hint("nodes are numbered as `warpbound cfg` shows them"),
     })

@@ -169,7 +169,7 @@ impl<'a> Runner<'a> {
         let mut done = 0;
         let warp = &self.warps[id];
         if let Some((pc, active)) = warp.stack.top()
-            && let Some(&end) = self.code.ends.get(pc.index())
+            && let Some(&end) = self.code.ends_of(active, warp.stack.live()).get(pc.index())
         {
             let end = warp.stack.straight_until(Pc::new(end));
             let count = u64::from(end.get().saturating_sub(pc.get())).min(most).min(self.fuel);
@@ -200,7 +200,8 @@ impl<'a> Runner<'a> {
                 return Ok(done + 1);
             }
             // the next instruction may begin another straight run, of other lanes
-            if op.kind != Kind::Apart {
+            let ends = self.code.ends_of(active, warp.stack.live());
+            if op.kind != Kind::Apart && ends[pc.index()] != pc.get() {
                 return Ok(done);
             }
         }
@@ -260,6 +261,11 @@ impl<'a> Runner<'a> {
             warp.state = State::Suspended(step.pc());
             return Ok(false);
         }
+        if let Meeting::Gathering = meeting {
+            // so will this one, when the other lanes of the warp have come
+            self.fuel += 1;
+            return Ok(true);
+        }
         let goes_on = !matches!(meeting, Meeting::TestFailed);
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
@@ -274,7 +280,7 @@ impl<'a> Runner<'a> {
             return Ok(goes_on);
         }
         match meeting {
-            Meeting::None | Meeting::TestFailed | Meeting::Suspended => {
+            Meeting::None | Meeting::TestFailed | Meeting::Suspended | Meeting::Gathering => {
                 path.push(step, active);
                 self.context.record.deliver(path);
             }

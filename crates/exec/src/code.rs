@@ -11,7 +11,7 @@ use super::Vectors;
 use super::access::Access;
 use super::registers::{RegisterMap, RegisterRow};
 use super::stack::SimtStack;
-use warpbound_core::base::{Pc, RegId};
+use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{MemoryUse, Step};
 use warpbound_core::program::sem::{
@@ -225,6 +225,8 @@ pub(super) struct Code {
     /// For each pc, the first instruction from it on that cannot be part of a straight run, or the
     /// end of the program.
     pub(super) ends: Vec<u32>,
+    /// The same for lanes of a divergent warp, which may have to wait at WARPSYNC.
+    pub(super) ends_apart: Vec<u32>,
     /// For each pc, whether lanes that reach it outside of every call can only end.
     pub(super) leaves: Vec<bool>,
     /// The loads and stores.
@@ -241,6 +243,7 @@ impl Code {
             steps: Vec::with_capacity(program.instrs.len()),
             taken: vec![0],
             ends: Vec::new(),
+            ends_apart: Vec::new(),
             leaves: leaves(program),
             accesses: Vec::new(),
             conditions: Vec::new(),
@@ -269,15 +272,17 @@ impl Code {
             }
             code.taken.push(code.steps.len() as u32);
         }
-        let mut end = program.instrs.len() as u32;
-        code.ends = vec![end; program.instrs.len()];
-        for index in (0..program.instrs.len()).rev() {
-            if matches!(code.ops[index].kind, Kind::Apart | Kind::Branch) {
-                end = index as u32;
-            }
-            code.ends[index] = end;
-        }
+        let apart = |index: usize| matches!(code.ops[index].kind, Kind::Apart | Kind::Branch);
+        let waits = |index: usize| matches!(program.instrs[index].sem, Sem::WarpSync { .. });
+        code.ends = ends(program.instrs.len(), apart);
+        code.ends_apart = ends(program.instrs.len(), |index| apart(index) || waits(index));
         code
+    }
+
+    /// Returns for each pc the end of straight runs of these active lanes, if these lanes are alive.
+    #[inline]
+    pub(super) fn ends_of(&self, active: LaneMask, live: LaneMask) -> &[u32] {
+        if active == live { &self.ends } else { &self.ends_apart }
     }
 
     /// Returns the decoded load or store at a pc.
@@ -365,6 +370,22 @@ impl Code {
     }
 }
 
+/// Returns for each of `count` instructions the first one from it on for which `stops` holds.
+fn ends(count: usize, stops: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut end = count as u32;
+    let mut ends: Vec<u32> = (0..count)
+        .rev()
+        .map(|index| {
+            if stops(index) {
+                end = index as u32;
+            }
+            end
+        })
+        .collect();
+    ends.reverse();
+    ends
+}
+
 /// Returns the instructions from which lanes can only end: `ret`, `exit`, and jumps that lead there
 /// unconditionally.
 fn leaves(program: &KernelCode) -> Vec<bool> {
@@ -398,6 +419,10 @@ fn stands_apart(instr: &Instr) -> bool {
         Sem::BranchTable { .. }
         | Sem::OpenRegion { .. }
         | Sem::CloseRegion { .. }
+        | Sem::LeaveRegion { .. }
+        | Sem::Yield
+        | Sem::Collect { .. }
+        | Sem::EndCollective
         | Sem::Call(_)
         | Sem::CallPointer(_)
         | Sem::Return { .. }

@@ -65,6 +65,22 @@ fn groups(
     Ok(Groups { members, left: enabled })
 }
 
+/// Returns the lanes that WARPSYNC waits for: all that one of the enabled lanes names.
+///
+/// # Errors
+/// Returns an error if a lane is not a member of its own mask.
+pub(super) fn members(
+    warp: &Warp,
+    context: &Context,
+    pc: Pc,
+    members: Operand,
+    enabled: LaneMask,
+) -> Result<LaneMask, Fault> {
+    let Groups { members, .. } = groups(warp, context, pc, Some(members), enabled)?;
+    let named = |lane: usize| LaneMask::from_bits_retain(members[lane] as u32);
+    Ok(enabled.lanes().fold(LaneMask::empty(), |all, lane| all | named(lane)))
+}
+
 /// Executes shuffles, votes, matches, reductions and barriers of a warp, and the query of its
 /// active lanes.
 ///
@@ -127,6 +143,11 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
         }
         Sem::WarpSync { members } => {
             groups(warp, context, pc, Some(*members), enabled)?;
+        }
+        Sem::Together { dst, members } => {
+            let members = self::members(warp, context, pc, *members, enabled)?;
+            let together = enabled.contains(members & warp.stack.live());
+            warp.set_pred(*dst, if together { LaneMask::ALL } else { LaneMask::empty() }, enabled);
         }
         Sem::ActiveMask { dst } => warp.set(*dst, &[u64::from(enabled.bits()); WARP_SIZE], enabled),
         lanewise!() | memory!() | no_effect!() | jump!() | ungrouped!() => {

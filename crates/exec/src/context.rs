@@ -42,4 +42,7 @@ pub(super) enum Meeting {
     /// The warp tested an mbarrier object whose phase is not complete: other warps should get their
     /// turn.
     TestFailed,
+    /// The warp is at a barrier of the block, and waits for its other lanes before it executes the
+    /// instruction.
+    Gathering,
 }

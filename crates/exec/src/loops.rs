@@ -32,6 +32,8 @@ fn branches_to(program: &KernelCode, from: Pc, to: Pc) -> bool {
         Some(Sem::BranchTable { targets, .. }) => targets.contains(&to),
         Some(straight!() | Sem::Call(_) | Sem::CallPointer(_)) | None => false,
         Some(Sem::OpenRegion { .. } | Sem::CloseRegion { .. }) => false,
+        Some(Sem::LeaveRegion { .. } | Sem::Yield | Sem::EndCollective) => false,
+        Some(Sem::Collect { onward, .. }) => *onward == to,
         Some(Sem::Return { .. } | Sem::Exit | Sem::Trap { .. }) => false,
     }
 }

@@ -65,6 +65,24 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
         }
         Sem::OpenRegion { region, join } => warp.stack.open(*region, *join),
         Sem::CloseRegion { region } => control::close_region(warp, context, pc, *region, enabled)?,
+        Sem::LeaveRegion { region } => warp.stack.quit(*region, enabled),
+        Sem::Yield if enabled.is_empty() => warp.stack.advance(),
+        Sem::Yield => warp.stack.let_others_run(),
+        Sem::Collect { members, onward } if !enabled.is_empty() => {
+            let members = collective::members(warp, context, pc, *members, enabled)?;
+            warp.stack.collect(members, *onward);
+        }
+        Sem::Collect { .. } => warp.stack.advance(),
+        Sem::EndCollective => {
+            if !warp.stack.end_collective() {
+                let message = format!("ENDCOLLECTIVE of warp {}, without WARPSYNC.COLLECTIVE", warp.id);
+                return Err(fault::at(program, pc, message, ""));
+            }
+        }
+        Sem::WarpSync { members } => {
+            let members = collective::members(warp, context, pc, *members, enabled)?;
+            warp.stack.meet(enabled, members);
+        }
         Sem::Call(call) if !enabled.is_empty() => calls::call(warp, context, pc, call, enabled)?,
         Sem::CallPointer(call) if !enabled.is_empty() => {
             calls::call_pointer(warp, context, pc, call, (active, enabled))?;
@@ -88,6 +106,10 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
         Sem::Trap { message } if !enabled.is_empty() => {
             let message = format!("the kernel gave up: {message} (warp {}, lanes {enabled})", warp.id);
             return Err(fault::at(program, pc, message, ""));
+        }
+        Sem::Barrier(barrier) if barrier.partly && warp.stack.gather() => {
+            done.meeting = Meeting::Gathering;
+            return Ok(done);
         }
         Sem::Barrier(barrier) => {
             done.meeting = control::arrive(warp, context, code, pc, barrier, active, enabled)?;

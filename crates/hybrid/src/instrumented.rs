@@ -43,6 +43,8 @@ pub enum NoGraph {
     Function(Box<IrreducibleCode>),
     /// The combined graph of all functions cannot be used.
     Ipg(IpgError),
+    /// The threads of a warp are scheduled independently of each other.
+    Independent,
 }
 
 impl fmt::Display for NoGraph {
@@ -50,6 +52,9 @@ impl fmt::Display for NoGraph {
         match self {
             Self::Function(code) => write!(f, "the control flow of `{}` is irreducible", code.function),
             Self::Ipg(error) => error.fmt(f),
+            Self::Independent => f.write_str(
+                "the threads of a warp take turns in this machine code, so no graph has all paths of a warp",
+            ),
         }
     }
 }
@@ -60,13 +65,17 @@ impl Instrumented {
     /// Determines the ipoints of a program, launched in blocks of this size, if the size is known.
     ///
     /// # Errors
-    /// Returns an error for a cycle in the control flow that is not a loop.
+    /// Returns an error for a cycle in the control flow that is not a loop, and for code whose threads
+    /// are scheduled independently of each other.
     pub fn new(
         program: &KernelCode,
         block: Option<[u32; 3]>,
         divergence: Divergence,
         density: Density,
     ) -> Result<Self, NoGraph> {
+        if program.machine_code.as_ref().is_some_and(|code| code.independent) {
+            return Err(NoGraph::Independent);
+        }
         let code = WarpCfg::new(program, block, divergence).map_err(NoGraph::Function)?;
         let graph = with_end(&code.lanes);
         let end = graph.len() - 1;

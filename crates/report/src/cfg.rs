@@ -24,7 +24,8 @@ pub struct CfgResult {
     pub kernel: String,
     /// Its source file.
     pub file: String,
-    /// Which edges represent divergence: `sides` or `published`.
+    /// Which edges represent divergence: `sides` or `published`. Machine code whose threads are
+    /// scheduled independently has none (`threads take turns`).
     pub divergence: &'static str,
     /// The basic blocks; those of the kernel itself come first.
     pub blocks: Vec<Block>,

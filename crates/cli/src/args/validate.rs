@@ -13,7 +13,10 @@ pub struct Validate {
     /// the metric; scripts/measure-on-card.py writes such tables.
     #[arg(value_name = "TABLE")]
     pub measured: String,
-    /// Column of the measured cycles
+    /// Column of the measured cycles, or warp instructions
+    ///
+    /// A metric `smsp__inst_executed.sum` counts the instructions that warps executed, and is compared
+    /// with those of the simulation. All other metrics count cycles.
     ///
     /// The metric `clock_cycles` is the time from the first to the last instruction of the block
     /// that takes longest. Only launches that the machine can spread over its SMs as the GPU does,

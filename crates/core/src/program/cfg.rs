@@ -35,6 +35,7 @@ impl Successors {
         let (targets, ends) = match &instr.sem {
             Sem::Branch { target, .. } => (vec![*target], false),
             Sem::BranchTable { targets, .. } => (targets.clone(), false),
+            Sem::Collect { onward, .. } => (vec![*onward], true),
             // A trap aborts the run with an error, so its successors do not matter. If it counted
             // as an exit, no branch around an assertion would have a reconvergence point.
             Sem::Exit | Sem::Return { .. } => {
@@ -45,7 +46,12 @@ impl Successors {
                 return Self { falls_through: false, leaves: true, ..Self::next() };
             }
             straight!() | Sem::Call(_) | Sem::CallPointer(_) => (Vec::new(), true),
-            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } | Sem::Trap { .. } => (Vec::new(), true),
+            Sem::OpenRegion { .. }
+            | Sem::CloseRegion { .. }
+            | Sem::LeaveRegion { .. }
+            | Sem::Yield
+            | Sem::EndCollective
+            | Sem::Trap { .. } => (Vec::new(), true),
         };
         let calls = matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_));
         Self { falls_through: guarded || ends, targets, leaves: false, calls }

@@ -15,6 +15,9 @@ pub struct MachineCode {
     /// The accesses to registers that the control codes have to cover, and the times that they
     /// need; `None` if the times of the generation are not known.
     pub hazards: Option<Hazards>,
+    /// Whether the threads of a warp are scheduled independently of each other, as since Volta:
+    /// lanes that have diverged rejoin only at barriers of convergence, and take turns.
+    pub independent: bool,
 }
 
 /// An instruction of machine code.

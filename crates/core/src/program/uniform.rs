@@ -133,7 +133,10 @@ impl Uniformity {
     fn result_varies(&self, instr: &Instr) -> bool {
         match &instr.sem {
             // all lanes of a group that execute it get the same result, whatever their operands are
-            Sem::ActiveMask { .. } | Sem::Barrier(_) | Sem::Vote { members: None, .. } => false,
+            Sem::ActiveMask { .. }
+            | Sem::Together { .. }
+            | Sem::Barrier(_)
+            | Sem::Vote { members: None, .. } => false,
             Sem::Reduce { members, .. }
             | Sem::ReduceFloat { members, .. }
             | Sem::Match { all: true, members, .. }

@@ -1,7 +1,8 @@
 //! The control flow graph of warps: the control flow of lanes, calls included, and the additional
 //! edges that a warp can take because its lanes diverge.
 //!
-//! Every path of a warp is a walk in [`WarpCfg::warps`], but not necessarily in [`WarpCfg::lanes`],
+//! Machine code whose threads are scheduled independently has only the edges of lanes. For other code,
+//! every path of a warp is a walk in [`WarpCfg::warps`], but not necessarily in [`WarpCfg::lanes`],
 //! the control flow of single lanes (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated
 //! Applications using Hybrid Analysis", ECRTS 2013, section IV). Loops are detected per function,
 //! before divergence edges make its graph irreducible; a call counts as a step that falls through.
@@ -97,6 +98,7 @@ impl WarpCfg {
         let functions = functions(program)?;
         let kernel = &functions[0].cfg;
         let uniformity = Uniformity::new(program, kernel, block);
+        let independent = program.machine_code.as_ref().is_some_and(|code| code.independent);
         let mut blocks = Vec::new();
         let mut diverges = Vec::new();
         let mut added = Vec::new();
@@ -106,6 +108,13 @@ impl WarpCfg {
                 let may_vary = last.guard.is_some() || last.sem.selects_targets();
                 !may_vary || number == 0 && !uniformity.branch_varies(program, cfg, block)
             };
+            diverges.extend((0..cfg.blocks.len()).map(|block| {
+                !is_uniform(block) || matches!(cfg.last(program, block).sem, Sem::CallPointer(_))
+            }));
+            blocks.extend_from_slice(&cfg.blocks);
+            if independent {
+                continue;
+            }
             let edges = match divergence {
                 Divergence::Sides => divergent_edges(&cfg.graph, is_uniform),
                 Divergence::Published => published_edges(&cfg.graph, loops, is_uniform),
@@ -115,10 +124,6 @@ impl WarpCfg {
                 to: edge.to + first,
                 branch: edge.branch + first,
             }));
-            diverges.extend((0..cfg.blocks.len()).map(|block| {
-                !is_uniform(block) || matches!(cfg.last(program, block).sem, Sem::CallPointer(_))
-            }));
-            blocks.extend_from_slice(&cfg.blocks);
         }
         let lanes = lanes(program, &functions);
         added.retain(|edge| !lanes.has_edge(edge.from, edge.to));

@@ -16,6 +16,8 @@ pub(super) struct Fork {
     stay_sure: LaneMask,
     /// Whether in the same run some lanes may take the branch and others not.
     both: bool,
+    /// Whether lanes may be on the second side while the first one is executed.
+    others: bool,
 }
 
 impl Fork {
@@ -23,6 +25,7 @@ impl Fork {
     fn settle(&mut self, may_diverge: bool) {
         let sure = !self.taken_sure.is_empty() && !self.stay_sure.is_empty();
         self.both = sure || may_diverge && (self.taken | self.stay).count() > 1;
+        self.others = self.both;
         if !self.both && !self.taken_sure.is_empty() {
             self.stay = LaneMask::empty();
         }
@@ -72,6 +75,7 @@ impl Walker<'_, '_> {
             stay: state.may - guard.must,
             stay_sure: state.must - guard.may,
             both: true,
+            others: true,
         };
         sides.settle(self.flow.may_diverge(pc));
         if let Some(guard) = guard_of {
@@ -133,7 +137,9 @@ impl Walker<'_, '_> {
         let groups = state.values.warp.groups.clone();
         let mut other = state.clone();
         (state.may, state.must) = (sides.taken, sides.taken_sure);
+        self.others += usize::from(sides.others);
         let first = self.walk(state, target, join, Begin::Comes)?;
+        self.others -= usize::from(sides.others);
         if sequential {
             other.values.warp.groups = state.values.warp.groups.clone();
         }

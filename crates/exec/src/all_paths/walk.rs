@@ -105,8 +105,16 @@ impl<'a> Walker<'_, 'a> {
             Sem::Barrier(barrier) => out.paths.push(self.barrier(state, pc, barrier)?),
             Sem::Call(_) | Sem::CallPointer(_) => return Err(self.beyond(pc, "calls of functions")),
             Sem::BranchTable { .. } => return Err(self.beyond(pc, "branches through tables")),
-            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } | Sem::LeaveRegion { .. } => {
                 return Err(self.beyond(pc, "regions that instructions open and close"));
+            }
+            Sem::Yield | Sem::Collect { .. } | Sem::EndCollective => {
+                return Err(self.beyond(pc, "instructions for threads that run independently of each other"));
+            }
+            Sem::WarpSync { .. } if self.others > 0 || !self.wholes.is_empty() => {
+                return Err(
+                    self.beyond(pc, "barriers of a warp at which lanes on other paths may be awaited")
+                );
             }
             Sem::None | Sem::Traced(_) => return Err(self.beyond(pc, "instructions without meaning")),
             // a run that reaches this instruction ends in an error

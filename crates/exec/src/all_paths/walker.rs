@@ -33,6 +33,8 @@ pub(super) struct Walker<'w, 'a> {
     /// Whether some barrier does not involve all warps.
     pub(super) partial_barriers: bool,
     pub(super) depth: usize,
+    /// The number of branches of which the first side is walked while lanes may be on the second.
+    pub(super) others: usize,
     /// The loops that are taken as a whole, outer ones first.
     pub(super) wholes: Vec<Whole>,
 }
@@ -80,7 +82,18 @@ impl<'w, 'a> Walker<'w, 'a> {
         fuel: u64,
     ) -> Self {
         let wholes = Vec::new();
-        Self { context, code, flow, effects, fuel, monitor: None, partial_barriers: false, depth: 0, wholes }
+        Self {
+            context,
+            code,
+            flow,
+            effects,
+            fuel,
+            monitor: None,
+            partial_barriers: false,
+            depth: 0,
+            others: 0,
+            wholes,
+        }
     }
 
     /// Returns whether on every path of a walk some lane is at the position of the state.

@@ -24,7 +24,9 @@ pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
                 [access.surface].iter().chain(&access.coords).chain(&access.layer).any(|&o| is_base(o))
             }
             Sem::ImageQuery(_) | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
+            Sem::WarpSync { members } | Sem::Collect { members, .. } => is_base(*members),
             Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => false,
+            Sem::LeaveRegion { .. } | Sem::Yield | Sem::EndCollective => false,
             Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => false,
             lanewise!() | exchange!() | no_effect!() => false,
         }

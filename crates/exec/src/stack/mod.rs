@@ -9,12 +9,16 @@
 //!   closes it;
 //! * `pascal.rs`: SSY or PBK opens it, and SYNC or BRK closes it, whether or not a branch diverges.
 //!
-//! In both the taken side is on top, so it runs first. The common operations (advancing, ending
+//! In both the taken side is on top, so it runs first. Machine code since Volta may turn to another
+//! path before the running one ends (`independent.rs`). The common operations (advancing, ending
 //! lanes, calls) are the same in both, so the hot path need not distinguish them.
 //!
 //! A call opens a frame: the entries above its base belong to the callee, and when all of them have
 //! been removed, the caller's entry continues.
 
+mod independent;
+#[cfg(test)]
+mod independent_tests;
 mod pascal;
 mod post_dominator;
 
@@ -46,8 +50,10 @@ enum Within {
     /// Arrival at the rpc, which the decoder of a language without reconvergence instructions
     /// determined.
     Joined,
-    /// SYNC or BRK.
+    /// SYNC, BRK or BSYNC.
     Explicit(Region),
+    /// ENDCOLLECTIVE.
+    Collective,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +89,14 @@ pub struct SimtStack {
     entries: Vec<Entry>,
     frames: Vec<Frame>,
     live: LaneMask,
+    /// The paths that wait for others.
+    waiting: Vec<independent::Waiting>,
+    /// The lanes of paths that have yielded since their last turn.
+    yielded: LaneMask,
+    /// Whether lanes have left the region of a barrier of convergence before its end.
+    left_early: bool,
+    /// Whether paths of the warp were at different barriers of the block at the same time.
+    scattered: bool,
 }
 
 impl SimtStack {
@@ -99,7 +113,9 @@ impl SimtStack {
     pub fn start(&mut self, lanes: LaneMask) {
         self.entries.clear();
         self.frames.clear();
-        self.live = lanes;
+        self.waiting.clear();
+        (self.live, self.yielded) = (lanes, LaneMask::empty());
+        (self.left_early, self.scattered) = (false, false);
         if !lanes.is_empty() {
             self.entries.push(Entry::function_entry(Pc::new(0), lanes));
         }
@@ -310,8 +326,16 @@ impl SimtStack {
                 Some(top) if top.mask.is_empty() || top.has_joined() => {
                     self.entries.pop();
                 }
-                _ => return,
+                _ => break,
             }
+        }
+        if !self.yielded.is_empty()
+            && let Some(top) = self.entries.last()
+        {
+            self.yielded.remove(top.mask);
+        }
+        if !self.waiting.is_empty() {
+            self.settle_waiting();
         }
     }
 }

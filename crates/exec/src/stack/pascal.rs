@@ -32,6 +32,7 @@ impl SimtStack {
     /// Executes SSY or PBK, the top's next instruction: opens a region whose lanes rejoin at
     /// `join`.
     pub fn open(&mut self, region: Region, join: Pc) {
+        self.overwrite(region);
         if let Some(top) = self.entries.last() {
             let next = following(top.npc);
             self.push_region(next, join, Within::Explicit(region));
@@ -52,6 +53,8 @@ impl SimtStack {
             (Region::Sync, Some(at)) if at + 1 == own.len() => base + at,
             (Region::Break | Region::Continue | Region::Barrier(_), Some(at)) => base + at,
             _ if lanes.is_empty() => self.entries.len(),
+            // lanes that are no longer in the region do not wait at its end
+            (Region::Barrier(_), None) if self.left_early => self.entries.len(),
             _ => return false,
         };
         if let Some(top) = self.entries.last_mut() {

@@ -18,16 +18,16 @@ use warpbound_core::machine::Machine;
 /// The kernels that text lists, those with the largest errors first.
 const SHOWN: usize = 30;
 
-/// Measured beside simulated cycles on one machine under one policy. An error is the difference of
-/// simulated and measured cycles, divided by the measured ones.
+/// Measured beside simulated cycles, or warp instructions, on one machine under one policy. An error is
+/// the difference of the simulated and the measured number, divided by the measured one.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ValidateResult {
-    /// The file with the measured cycles.
+    /// The file with the measurements.
     pub table: String,
     /// The GPU that was measured.
     pub gpu: String,
-    /// The metric of the table.
+    /// The metric of the table. `smsp__inst_executed.sum` counts warp instructions, all others cycles.
     pub metric: String,
     /// The machine.
     #[serde(flatten)]
@@ -49,7 +49,7 @@ pub struct ValidateResult {
     pub worst_error: Fraction,
     /// The kernel with that error.
     pub worst_kernel: String,
-    /// The correlation of measured and simulated cycles (Pearson); absent if one does not vary.
+    /// The correlation of measured and simulated numbers (Pearson); absent if one does not vary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation: Option<Fraction>,
     /// The correlation of their ranks (Spearman); absent if one does not vary.
@@ -75,7 +75,7 @@ pub struct FittedSetting {
     pub to: String,
 }
 
-/// A kernel, or a program with its launches summed up. Times are in cycles.
+/// A kernel, or a program with its launches summed up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KernelError {
@@ -83,9 +83,9 @@ pub struct KernelError {
     pub kernel: String,
     /// The number of launches.
     pub launches: usize,
-    /// The measured cycles.
+    /// The measured cycles, or warp instructions.
     pub measured: f64,
-    /// The simulated cycles.
+    /// The simulated cycles, or warp instructions.
     pub simulated: u64,
     /// The error.
     pub error: Fraction,
@@ -95,7 +95,7 @@ pub struct KernelError {
     pub stall: Option<String>,
 }
 
-/// A launch. Times are in cycles.
+/// A launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LaunchError {
@@ -103,9 +103,9 @@ pub struct LaunchError {
     pub kernel: String,
     /// The number of the launch, from 0.
     pub launch: usize,
-    /// The measured cycles.
+    /// The measured cycles, or warp instructions.
     pub measured: f64,
-    /// The simulated cycles.
+    /// The simulated cycles, or warp instructions.
     pub simulated: u64,
     /// The error.
     pub error: Fraction,
@@ -135,7 +135,7 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// A kernel that was measured and simulated: the cycles of each launch, measured and simulated.
+/// A kernel that was measured and simulated: the numbers of each launch, measured and simulated.
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// The name of the kernel or program.
@@ -144,6 +144,36 @@ pub struct Compared {
     pub launches: Vec<(f64, u64)>,
     /// The reason of most idle issue slots.
     pub stall: Option<&'static str>,
+}
+
+/// What a metric counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Cycles.
+    Cycles,
+    /// Instructions that warps executed.
+    WarpInstructions,
+}
+
+impl Quantity {
+    /// The name that Nsight Compute gives to the executed warp instructions.
+    const INSTRUCTIONS: &str = "smsp__inst_executed.sum";
+
+    /// Returns what a metric counts, by its name; after an @ it says how it was measured.
+    pub fn of_metric(metric: &str) -> Self {
+        match metric.split('@').next() {
+            Some(Self::INSTRUCTIONS) => Self::WarpInstructions,
+            _ => Self::Cycles,
+        }
+    }
+
+    /// Returns its name in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::WarpInstructions => "warp instructions",
+        }
+    }
 }
 
 /// What was measured.
@@ -212,10 +242,11 @@ impl ValidateResult {
                 None => series.push((name, vec![point])),
             }
         }
+        let counted = Quantity::of_metric(&self.metric).name();
         Scatter {
             title: format!("{} on {} ({})", self.metric, self.gpu, count(self.compared, "kernel")),
-            x: "measured cycles".to_owned(),
-            y: format!("cycles simulated on {} under {}", self.origin.machine, self.policy),
+            x: format!("measured {counted}"),
+            y: format!("{counted} simulated on {} under {}", self.origin.machine, self.policy),
             series,
         }
     }

@@ -22,7 +22,7 @@ use warpbound_judge::check::{JudgedApplication, JudgedLaunch, Run};
 use warpbound_judge::compile::Assembler;
 use warpbound_judge::load::{Assemble, LaunchOptions};
 use warpbound_report::output::Output;
-use warpbound_report::validate::{Compared, LeftOut, Measured, ValidateResult};
+use warpbound_report::validate::{Compared, LeftOut, Measured, Quantity, ValidateResult};
 use warpbound_trace::trace::StallReason;
 
 /// The metric that counts the cycles of the longest block.
@@ -33,7 +33,7 @@ struct Wanted {
     kernel: String,
     code: String,
     blocks: Vec<u64>,
-    cycles: Vec<f64>,
+    measured: Vec<f64>,
 }
 
 /// The comparison of a kernel on each machine and under each policy, or why it is left out.
@@ -184,16 +184,16 @@ fn of_table(name: &str, rows: &[&Row], metric: &str) -> Result<Wanted, String> {
     if let Some((number, row)) = rows.iter().enumerate().find(|(number, row)| row.launch != *number as u64) {
         return Err(format!("launch {number} has no row, launch {} has one", row.launch));
     }
-    let cycles = |row: &&Row| {
-        row.cycles.ok_or_else(|| format!("`{metric}` of launch {} was not measured", row.launch))
+    let measured = |row: &&Row| {
+        row.measured.ok_or_else(|| format!("`{metric}` of launch {} was not measured", row.launch))
     };
-    let cycles = rows.iter().map(cycles).collect::<Result<_, _>>()?;
+    let measured = rows.iter().map(measured).collect::<Result<_, _>>()?;
     let first = rows.first().ok_or("there are no rows")?;
     if rows.iter().any(|row| row.code != first.code) {
         return Err("the rows are of several versions of the code".to_owned());
     }
     let blocks = rows.iter().map(|row| row.blocks).collect();
-    Ok(Wanted { kernel: name.to_owned(), code: first.code.clone(), blocks, cycles })
+    Ok(Wanted { kernel: name.to_owned(), code: first.code.clone(), blocks, measured })
 }
 
 /// Simulates a kernel on every machine under every policy. Returns these, and the comparisons.
@@ -230,7 +230,7 @@ fn one(
     let compare = |(refused, run): (Option<String>, Run)| match (refused, run.judged, run.problems) {
         (Some(refused), ..) => Err(refused),
         (None, _, Some(problems)) => Err(problems.first_message()),
-        (None, Some(judged), None) => compared(of, &judged),
+        (None, Some(judged), None) => compared(of, &judged, Quantity::of_metric(&args.metric)),
         (None, None, None) => Err("nothing was simulated".to_owned()),
     };
     let runs = prepared.run(&options).into_iter().flatten();
@@ -247,17 +247,20 @@ fn too_many_blocks(of: &Wanted, machine: &Machine, args: &Validate) -> Option<St
     too_many.then(|| format!("the machine has {machine}, and a launch has more blocks"))
 }
 
-fn compared(of: &Wanted, judged: &JudgedApplication) -> Result<Compared, String> {
-    let simulated: Vec<u64> = match &judged.launches {
-        None => vec![judged.total.makespan.get()],
+fn compared(of: &Wanted, judged: &JudgedApplication, quantity: Quantity) -> Result<Compared, String> {
+    let total = &judged.total;
+    let simulated: Vec<u64> = match (&judged.launches, quantity) {
+        (None, Quantity::Cycles) => vec![total.makespan.get()],
+        (None, Quantity::WarpInstructions) => vec![total.warp_instructions],
         // the blocks of an application are its launches
-        Some(_) => judged.total.blocks.iter().map(|(_, makespan, _)| makespan.get()).collect(),
+        (Some(_), Quantity::Cycles) => total.blocks.iter().map(|(_, makespan, _)| makespan.get()).collect(),
+        (Some(rows), Quantity::WarpInstructions) => rows.iter().map(|row| row.warp_instructions).collect(),
     };
-    if simulated.len() != of.cycles.len() {
-        let (table, here) = (of.cycles.len(), simulated.len());
+    if simulated.len() != of.measured.len() {
+        let (table, here) = (of.measured.len(), simulated.len());
         return Err(format!("the table has {table} launches, and the simulation {here}"));
     }
-    let launches = of.cycles.iter().copied().zip(simulated).collect();
+    let launches = of.measured.iter().copied().zip(simulated).collect();
     Ok(Compared { kernel: of.kernel.clone(), launches, stall: most_idle(&judged.total) })
 }
 

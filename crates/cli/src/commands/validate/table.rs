@@ -1,4 +1,4 @@
-//! Tables of measured cycles.
+//! Tables of measured cycles, or other numbers.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -25,11 +25,11 @@ pub struct Row {
     pub blocks: u64,
     /// Whether the results on the GPU are those of the functional run: `yes`, `no` or `failed`.
     pub equal: String,
-    /// The measured cycles; `None` if they were not measured.
-    pub cycles: Option<f64>,
+    /// The measured number; `None` if it was not measured.
+    pub measured: Option<f64>,
 }
 
-/// A table of measured cycles.
+/// A table of measurements.
 #[derive(Clone, Debug)]
 pub struct MeasuredTable {
     /// The name of the file in messages.
@@ -128,7 +128,7 @@ impl Reading<'_> {
                     let near = closest(wanted, known.iter().copied());
                     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
                     let hint = if wanted == metric {
-                        format!("{near}--metric names the column of the cycles")
+                        format!("{near}--metric names the column of the measured numbers")
                     } else {
                         format!("{near}needed are {} and the metric", NEEDED.join(", "))
                     };
@@ -169,21 +169,21 @@ impl Reading<'_> {
             );
             return None;
         }
-        let cycles = match text(6) {
+        let measured = match text(6) {
             empty if empty.is_empty() => None,
             text => match text.parse::<f64>() {
-                Ok(cycles) if cycles > 0.0 && cycles.is_finite() => Some(cycles),
+                Ok(number) if number > 0.0 && number.is_finite() => Some(number),
                 _ => {
                     wrong(
                         6,
-                        format!("`{text}` is not a number of cycles"),
-                        "cycles are a number above 0; leave the field empty if they were not measured",
+                        format!("`{text}` is not a measured number"),
+                        "it has to be above 0; leave the field empty if it was not measured",
                     );
                     return None;
                 }
             },
         };
-        Some(Row { gpu: text(0), kernel: text(1), launch, code: text(3), blocks, equal, cycles })
+        Some(Row { gpu: text(0), kernel: text(1), launch, code: text(3), blocks, equal, measured })
     }
 
     fn at(&self, index: usize, line: &str, place: Range<usize>, message: String) -> Diagnostic {

@@ -37,6 +37,7 @@ macro_rules! exchange {
         $crate::program::Sem::Shuffle(_)
             | $crate::program::Sem::Vote { .. }
             | $crate::program::Sem::ActiveMask { .. }
+            | $crate::program::Sem::Together { .. }
             | $crate::program::Sem::Match { .. }
             | $crate::program::Sem::Reduce { .. }
             | $crate::program::Sem::ReduceFloat { .. }
@@ -105,6 +106,10 @@ macro_rules! jump {
             | $crate::program::Sem::BranchTable { .. }
             | $crate::program::Sem::OpenRegion { .. }
             | $crate::program::Sem::CloseRegion { .. }
+            | $crate::program::Sem::LeaveRegion { .. }
+            | $crate::program::Sem::Yield
+            | $crate::program::Sem::Collect { .. }
+            | $crate::program::Sem::EndCollective
             | $crate::program::Sem::Return { .. }
             | $crate::program::Sem::Exit
             | $crate::program::Sem::Trap { .. }

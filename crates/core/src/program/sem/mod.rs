@@ -111,6 +111,8 @@ pub enum Sem {
     Vote { mode: VoteMode, dst: RegId, p: PredSrc, members: Option<Operand> },
     /// Reads the active mask.
     ActiveMask { dst: RegId },
+    /// Tests whether all member lanes that have not ended execute this instruction together.
+    Together { dst: RegId, members: Operand },
     /// `match`: the mask of lanes with equal values. `all` sets `pred`, and yields the mask only if
     /// all values are equal.
     Match { all: bool, bits: u8, dst: RegId, pred: Option<RegId>, src: Operand, members: Operand },
@@ -121,7 +123,7 @@ pub enum Sem {
     ReduceFloat { largest: bool, magnitude: bool, nan: bool, dst: RegId, src: Operand, members: Operand },
     /// Products, loads and stores of matrices that are distributed over the lanes of a warp.
     Matrix(Box<Matrix>),
-    /// `bar.warp.sync`: reconvergence of the member lanes of a warp, without effect on values.
+    /// `bar.warp.sync`, WARPSYNC: the member lanes of a warp wait for each other.
     WarpSync { members: Operand },
 
     /// A barrier of the block.
@@ -137,6 +139,15 @@ pub enum Sem {
     OpenRegion { region: Region, join: Pc },
     /// SYNC, BRK and BSYNC: the lanes have reached the end of the innermost region of this kind.
     CloseRegion { region: Region },
+    /// BREAK: the lanes leave the innermost region of this kind before its end.
+    LeaveRegion { region: Region },
+    /// YIELD: other lanes of the warp get their turn.
+    Yield,
+    /// WARPSYNC.COLLECTIVE: the member lanes execute the instructions up to ENDCOLLECTIVE together,
+    /// wherever they are. Those that came here continue at `onward` then.
+    Collect { members: Operand, onward: Pc },
+    /// ENDCOLLECTIVE.
+    EndCollective,
     /// A call of a function.
     Call(Box<Call>),
     /// An indirect call of the functions whose addresses the lanes hold.
@@ -585,6 +596,10 @@ impl Sem {
             Self::Branch { .. }
             | Self::OpenRegion { .. }
             | Self::CloseRegion { .. }
+            | Self::LeaveRegion { .. }
+            | Self::Yield
+            | Self::Collect { .. }
+            | Self::EndCollective
             | Self::Return { .. }
             | Self::Exit
             | Self::Trap { .. }

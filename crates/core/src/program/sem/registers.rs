@@ -37,6 +37,9 @@ impl Sem {
             Self::BranchTable { index: source, .. } | Self::Return { address: Some(source) } => {
                 used.read(*source);
             }
+            Self::Collect { members, .. } => {
+                used.read(*members);
+            }
             Self::CallPointer(call) => {
                 used.read(call.pointer);
                 for (place, _) in &call.args {
@@ -61,6 +64,9 @@ impl Sem {
             Self::Branch { .. }
             | Self::OpenRegion { .. }
             | Self::CloseRegion { .. }
+            | Self::LeaveRegion { .. }
+            | Self::Yield
+            | Self::EndCollective
             | Self::Return { address: None }
             | Self::Exit
             | Self::Trap { .. } => {}
@@ -139,6 +145,9 @@ impl Sem {
             }
             Self::ActiveMask { dst } => {
                 used.write(*dst);
+            }
+            Self::Together { dst, members } => {
+                used.read(*members).write(*dst);
             }
             Self::Match { dst, pred, src, members, .. } => {
                 used.reads(&[*src, *members]).write(*dst);

@@ -18,7 +18,8 @@ pub(super) fn connect(program: &mut KernelCode, first: usize) -> Cfg {
             Sem::Branch { reconverge, .. } if guarded => *reconverge = join,
             Sem::BranchTable { reconverge, .. } => *reconverge = join,
             straight!() | Sem::Branch { .. } | Sem::Call(_) | Sem::CallPointer(_) => {}
-            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => {}
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } | Sem::LeaveRegion { .. } => {}
+            Sem::Yield | Sem::Collect { .. } | Sem::EndCollective => {}
             Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => {}
         }
     }

@@ -59,6 +59,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         | Name::Bssy
         | Name::Bsync
         | Name::Break
+        | Name::Yield
         | Name::Bmov
         | Name::BmovRestore
         | Name::BmovBarrier
@@ -69,6 +70,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         | Name::ReturnAbsolute
         | Name::Lepc
         | Name::CallAbsolute
+        | Name::Collective
+        | Name::EndCollective
         | Name::Divergent => return super::converge::lower(cx, d, name, next),
         Name::Bpt if d.modifier("mode") == ".TRAP" => {
             cx.push(Sem::Trap { message: "the kernel executed `BPT.TRAP`".into() });

@@ -1,14 +1,14 @@
 //! Lowers the control flow of generations with barriers of convergence.
 //!
 //! A barrier of convergence names a region in which the lanes of a warp may diverge, from BSSY to
-//! BSYNC. The engine's stack orders the paths of such a region one after the other. Instructions
-//! that only a warp reaches whose threads run independently of each other have no meaning on a
-//! stack, and stop a run that reaches them.
+//! BSYNC. Lanes rejoin only there, and where WARPSYNC makes them: a divergent branch outside of every
+//! region has no reconvergence point. An H100 executes as many warp instructions.
 
 use super::registers::held;
 use super::{Cx, Decoded, Meaning, Register, Res, Role, U32, Value, calls, refuse};
 use crate::sass::table::meaning::Control as Name;
-use warpbound_core::program::sem::{Cmp, Operand as Src, Region, Sem, VoteMode};
+use warpbound_core::program::Guard;
+use warpbound_core::program::sem::{Cmp, Operand as Src, PredSrc, Region, Sem, VoteMode};
 
 /// The value of a register in which BMOV saves barrier 0 of the kernel itself.
 const SAVED: u64 = 0xb500_0000;
@@ -29,25 +29,37 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Vote { mode: VoteMode::Any, dst: any, p: held(own), members: None });
             cx.push_if(any, false, Sem::Branch { target, reconverge: None });
         }
+        Name::BranchDivergent if cx.encoding.has(Meaning::Control(Name::Collective)) => {
+            let (target, members, together) = (cx.target(d, next)?, cx.source(d, "b")?, cx.pred());
+            cx.push(Sem::Together { dst: together, members });
+            let apart = PredSrc::Reg(Guard { reg: together, negate: true });
+            cx.push_where(d, apart, Sem::Branch { target, reconverge: None });
+        }
         Name::BranchDivergent | Name::BranchConverged => {
-            // the lanes that run on a stack are together, as for instructions of PTX with a mask of
-            // members
+            // The code for divergent warps calls functions in which the lanes meet. They meet here
+            // instead, so it is not reached.
             cx.push(Sem::WarpSync { members: Src::Imm(0xffff_ffff) });
             if name == Name::BranchConverged {
                 let target = cx.target(d, next)?;
                 cx.push(Sem::Branch { target, reconverge: None });
             }
         }
+        Name::Collective => {
+            let (onward, members) = (cx.target(d, next)?, cx.source(d, "b")?);
+            cx.push(Sem::Collect { members, onward });
+        }
+        Name::EndCollective => cx.push(Sem::EndCollective),
         Name::Bssy => {
             let join = cx.target(d, next)?;
             cx.opened = true;
             cx.push(Sem::OpenRegion { region: region(d)?, join });
         }
         Name::Bsync => cx.push(Sem::CloseRegion { region: region(d)? }),
-        // the lanes leave the region at the BSYNC of an outer one, or at their end
         Name::Break => {
-            region(d)?;
+            let (region, condition) = (region(d)?, cx.pred_src(d, "c"));
+            cx.push_where(d, condition, Sem::LeaveRegion { region });
         }
+        Name::Yield => cx.push(Sem::Yield),
         Name::Bmov => save(cx, d, next)?,
         Name::BmovRestore => restore(cx, d, next)?,
         // before the first region, the barriers hold nothing that matters

@@ -14,10 +14,9 @@ use crate::sass::text::{place, text};
 use warpbound_core::base::{OpClass, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
-use warpbound_core::program::cfg::{Cfg, Successors};
 use warpbound_core::program::hazards::Hazards;
 use warpbound_core::program::layout::{STACK_BYTES, Segment, WINDOW_SIZE};
-use warpbound_core::program::sem::{Sem, jump, straight};
+use warpbound_core::program::sem::{Sem, straight};
 use warpbound_core::program::{
     ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType, Register,
 };
@@ -214,9 +213,6 @@ impl Lowering<'_> {
             self.instrs.truncate(1);
         }
         let functions = self.connect(codings, &pointed);
-        if self.encoding.has(Meaning::Control(meaning::Control::Bssy)) {
-            self.reconverge();
-        }
         let instructions = codings.iter().map(coded).collect();
         let hazards = self.hazards(codings);
         let kernel = self.kernel;
@@ -228,7 +224,12 @@ impl Lowering<'_> {
             classes: self.classes,
             functions,
             max_threads: kernel.max_threads,
-            machine_code: Some(MachineCode { first_line: self.first_line, instructions, hazards }),
+            machine_code: Some(MachineCode {
+                first_line: self.first_line,
+                instructions,
+                hazards,
+                independent: self.encoding.has(Meaning::Control(meaning::Control::Bssy)),
+            }),
             ..KernelCode::default()
         };
         let mut problems = self.problems;
@@ -254,23 +255,6 @@ impl Lowering<'_> {
         Some(collector.finish())
     }
 
-    /// Sets the points at which the lanes rejoin after divergent branches. Barriers of convergence
-    /// name such points only where a compiler wants lanes to wait; elsewhere the threads of a warp
-    /// run independently of each other. On the stack, they rejoin at the post-dominator of a
-    /// branch.
-    fn reconverge(&mut self) {
-        let flow: Vec<Successors> = self.instrs.iter().map(Successors::of).collect();
-        let cfg = Cfg::new(Pc::new(0), &flow);
-        for (index, instr) in self.instrs.iter_mut().enumerate() {
-            let join = cfg.reconvergence(Pc::from_index(index));
-            match &mut instr.sem {
-                Sem::Branch { reconverge, .. } if instr.guard.is_some() => *reconverge = join,
-                Sem::BranchTable { reconverge, .. } => *reconverge = join,
-                straight!() | jump!() | Sem::Call(_) | Sem::CallPointer(_) => {}
-            }
-        }
-    }
-
     /// Sets the targets of branches, regions and calls; returns the called functions.
     fn connect(&mut self, codings: &[Coding], pointed: &[(u64, Pc)]) -> Vec<Function> {
         let firsts = &self.firsts;
@@ -288,12 +272,13 @@ impl Lowering<'_> {
                     targets.iter_mut().for_each(|target| *target = place(*target))
                 }
                 Sem::OpenRegion { join, .. } => *join = place(*join),
+                Sem::Collect { onward, .. } => *onward = place(*onward),
                 Sem::Call(call) => {
                     call.function = called.binary_search(&call.target).unwrap_or(0) as u32;
                     call.target = place(call.target);
                 }
-                straight!() | Sem::CallPointer(_) | Sem::CloseRegion { .. } => {}
-                Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => {}
+                straight!() | Sem::CallPointer(_) | Sem::CloseRegion { .. } | Sem::LeaveRegion { .. } => {}
+                Sem::Yield | Sem::EndCollective | Sem::Return { .. } | Sem::Exit | Sem::Trap { .. } => {}
             }
         }
         let (kernel, first_bytes) = (self.kernel, self.encoding.first_bytes() as u64);

@@ -307,6 +307,7 @@ pub enum Control {
     Bssy,
     Bsync,
     Break,
+    Yield,
     /// The copy of a barrier to a register.
     Bmov,
     /// The copy of a register to a barrier.
@@ -324,6 +325,10 @@ pub enum Control {
     Lepc,
     /// A call of a function by its address.
     CallAbsolute,
+    /// The beginning of instructions that lanes on different paths execute together.
+    Collective,
+    /// Their end.
+    EndCollective,
     /// Instructions for divergent warps that are not modelled, and stop a run that reaches them.
     Divergent,
 }

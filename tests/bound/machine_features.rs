@@ -8,13 +8,14 @@ use warpbound::bound::{self, Context};
 use warpbound::machine::{Feature, Features, Machine, PolicyKind};
 use warpbound::program::{Area, Flow, Instr, KernelCode, MachineCode, MemoryOp, RegList, Sem};
 
-const FEATURES: [Feature; 23] = [
+const FEATURES: [Feature; 24] = [
     Feature::RotatingSubCores,
     Feature::DualIssue,
     Feature::FrontEnd,
     Feature::InstructionCaches,
     Feature::BoundedQueues,
     Feature::Collector,
+    Feature::RegisterFile,
     Feature::ResultBuses,
     Feature::WriteBack,
     Feature::LoadStore,
@@ -58,6 +59,7 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         Feature::InstructionCaches => ("pipeline: Pipeline(instruction_caches: InstructionCaches())", NONE),
         Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", WITHOUT_RUNS),
         Feature::Collector => ("pipeline: Pipeline(collector: Collector())", STAGES),
+        Feature::RegisterFile => ("pipeline: Pipeline(register_file: RegisterFile())", NONE),
         Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", STAGES),
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", [&["iwb", "swb", "lwb"], &["rbb"]]),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", STAGES),
@@ -247,7 +249,8 @@ fn features_that_are_not_accounted_for_are_named() {
          jitter: Geometric(3))",
     );
     // these exclude another one
-    let excluded = [Feature::Partitions, Feature::L2Halves, Feature::InstructionCaches];
+    let excluded =
+        [Feature::Partitions, Feature::L2Halves, Feature::InstructionCaches, Feature::RegisterFile];
     let others = FEATURES.into_iter().filter(|feature| !excluded.contains(feature));
     assert_eq!(features(&all), others.collect());
     assert_eq!(

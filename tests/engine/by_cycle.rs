@@ -75,6 +75,8 @@ struct Compared {
     again: u32,
     /// The number of those whose instructions waited for control codes.
     coded: u32,
+    /// The number of those whose instructions waited for ports of register banks.
+    ported: u32,
     events: u64,
     cycles: u64,
     memory: MemoryStats,
@@ -166,6 +168,7 @@ impl Compared {
         left.fast = fast;
         self.runs += 1;
         self.coded += u32::from(table.barriers().is_some());
+        self.ported += u32::from(table.has_port_reads());
         self.events += slow.events.iter().map(|events: &Vec<Event>| events.len() as u64).sum::<u64>();
         self.cycles += slow.summary.makespan.get();
         self.memory += slow.summary.memory.unwrap_or_default();
@@ -230,6 +233,7 @@ struct Kernels {
     reference: Vec<reference::Reference>,
     shipped: Vec<Shipped>,
     coded: Vec<Shipped>,
+    recent: Vec<Shipped>,
 }
 
 impl Kernels {
@@ -239,16 +243,19 @@ impl Kernels {
         let machine_code =
             ["vecadd", "saxpy", "scan_padded", "conv2d", "spmv_warp", "histogram", "fft_radix2"];
         let files = launch_files();
-        let coded = |name: &&str| {
+        let recent_code =
+            ["vecadd", "histogram", "softmax_block", "sgemm_dbuf_w4", "hgemm_mma", "bitonic_shared"];
+        let of = |name: &&str, ending: &str| {
             let file = files.iter().find(|file| file.file_stem().is_some_and(|stem| stem == *name));
-            file.map(|file| load_by(file, 0, "sm_61.cubin"))
+            file.map(|file| load_by(file, 0, ending))
         };
         let mut reference = reference::launches();
         reference.retain(|launch| launch.warp_instructions < 12_000);
         Self {
             reference,
             shipped: shipped.iter().map(|name| shipped::launch(name)).collect(),
-            coded: machine_code.iter().filter_map(coded).collect(),
+            coded: machine_code.iter().filter_map(|name| of(name, "sm_61.cubin")).collect(),
+            recent: recent_code.iter().filter_map(|name| of(name, "sm_86.cubin")).collect(),
         }
     }
 
@@ -270,8 +277,9 @@ impl Kernels {
     }
 
     /// Draws a kernel in machine code. Half of the kernels have random control codes.
-    fn coded(&self, draw: &mut impl FnMut(usize) -> usize) -> Workload {
-        let shipped = &self.coded[draw(self.coded.len())];
+    fn coded(&self, draw: &mut impl FnMut(usize) -> usize, recent: bool) -> Workload {
+        let among = if recent { &self.recent } else { &self.coded };
+        let shipped = &among[draw(among.len())];
         let mut program = shipped.program.clone();
         if draw(2) == 0 {
             for coded in &mut program.machine_code.as_mut().expect("it is machine code").instructions {
@@ -290,14 +298,33 @@ fn control(draw: &mut impl FnMut(usize) -> usize) -> Control {
     let mut barrier = || (draw(3) == 0).then(|| draw(6) as u8);
     let (write_barrier, read_barrier) = (barrier(), barrier());
     let wait = if draw(3) == 0 { 1 << draw(6) | 1 << draw(6) } else { 0 };
-    Control { stall: draw(16) as u8, stay: draw(3) > 0, write_barrier, read_barrier, wait, reuse: 0 }
+    let (stall, stay, reuse) = (draw(16) as u8, draw(3) > 0, draw(16) as u8);
+    Control { stall, stay, write_barrier, read_barrier, wait, reuse }
+}
+
+/// The kind of code of a randomly drawn kernel.
+#[derive(Clone, Copy, PartialEq)]
+enum Code {
+    Ptx,
+    Pascal,
+    Ampere,
 }
 
 /// A randomly drawn machine: its base and settings.
-fn machine(draw: &mut impl FnMut(usize) -> usize, coded: bool) -> (&'static str, Vec<String>) {
-    let (mut base, settings) = settings::pipeline(draw);
-    if coded {
-        base = ["jetson-tx2", "jetson-tx2", "jetson-tx2-pastis", "jetson-tx2-microgpusim"][draw(4)];
+fn machine(draw: &mut impl FnMut(usize) -> usize, code: Code) -> (&'static str, Vec<String>) {
+    let (mut base, mut settings) = settings::pipeline(draw);
+    match code {
+        Code::Ptx => {}
+        Code::Pascal => {
+            base = ["jetson-tx2", "jetson-tx2", "jetson-tx2-pastis", "jetson-tx2-microgpusim"][draw(4)];
+        }
+        Code::Ampere => {
+            base = "rtxa6000";
+            settings.extend(["pipeline.launch.first=3", ["sms=1", "sms=2"][draw(2)]]);
+        }
+    }
+    if code != Code::Ptx && draw(3) > 0 {
+        settings.extend(settings::registers(draw));
     }
     let mut settings: Vec<String> = settings.into_iter().map(str::to_owned).collect();
     if draw(2) == 0 {
@@ -316,10 +343,13 @@ fn random_machines() {
     let kernels = Kernels::new();
     let (mut compared, mut refused) = (Compared::default(), 0);
     while compared.runs < rounds {
-        let coded = draw(3) == 0;
-        let (base, settings) = machine(&mut draw, coded);
+        let code = [Code::Ptx, Code::Ptx, Code::Ptx, Code::Pascal, Code::Ampere][draw(5)];
+        let (base, settings) = machine(&mut draw, code);
         let policy = &POLICIES[draw(POLICIES.len())];
-        let mut kernel = || if coded { kernels.coded(&mut draw) } else { kernels.ptx(&mut draw) };
+        let mut kernel = || match code {
+            Code::Ptx => kernels.ptx(&mut draw),
+            Code::Pascal | Code::Ampere => kernels.coded(&mut draw, code == Code::Ampere),
+        };
         let first = kernel();
         let second = kernel();
         let what = format!("{}, {} on {base} with {settings:?} under {policy}", first.name, second.name);
@@ -334,13 +364,14 @@ fn random_machines() {
         }
     }
     println!(
-        "{} runs, {} of them after another one, {} with control codes, {} events, {} cycles, {refused} refused",
-        compared.runs, compared.again, compared.coded, compared.events, compared.cycles
+        "{} runs, {} of them after another one, {} with control codes, {} with register ports, {} events, \
+         {} cycles, {refused} refused",
+        compared.runs, compared.again, compared.coded, compared.ported, compared.events, compared.cycles
     );
     println!("{:?}", compared.memory);
     assert!(refused < rounds && compared.events > 1000 * u64::from(rounds));
     // everything is reached
-    assert!(compared.again > 0 && compared.coded > 0);
+    assert!(compared.again > 0 && compared.coded > 0 && compared.ported > 0);
     let MemoryStats { l1, constant, lower: LowerStats { l2, dram } } = compared.memory;
     for cache in [l1, constant, l2] {
         assert!(cache.hits.min(cache.misses).min(cache.merged).min(cache.stalls) > 0, "{cache:?}");

@@ -3,6 +3,8 @@
 
 #[path = "../support/campaign.rs"]
 mod campaign;
+#[path = "../support/cubin.rs"]
+mod cubin;
 #[path = "../support/micro.rs"]
 mod micro;
 #[path = "../support/per_cycle.rs"]
@@ -33,5 +35,6 @@ mod memory_system;
 mod micro_table;
 mod pipeline_features;
 mod reference_launches;
+mod register_ports;
 mod several_sms;
 mod switch_errors;

@@ -113,6 +113,28 @@ fn a_setting_is_not_confused_with_a_part_of_another_word() {
     }
 }
 
+/// A register file has ranges of its own, and excludes the collector, which the message names.
+#[test]
+fn a_register_file_takes_the_place_of_a_collector() {
+    let problems =
+        with_pipeline(&["register_file: RegisterFile(banks: 17, ports: 0, window: 0, wide_window: 65)"]);
+    for message in [
+        "pipeline.register_file.banks is 17, it must be 1 to 16",
+        "register_file.ports is 0, it must be 1 to 64",
+        "register_file.window is 0",
+        "register_file.wide_window is 65",
+    ] {
+        let found = problems.iter().find(|problem| problem.message.contains(message));
+        assert_eq!(found.map(|problem| problem.line), Some(3), "{message}: {problems:#?}");
+    }
+    assert_eq!(problems.len(), 4);
+    let both = with_pipeline(&["collector: Collector()", "register_file: RegisterFile()"]);
+    let [problem] = both.as_slice() else { panic!("{both:#?}") };
+    assert_eq!((problem.line, problem.excerpt.trim_end_matches(',')), (4, "register_file: RegisterFile()"));
+    assert!(problem.message.contains("an operand collector or a register file with ports, not both"));
+    assert_eq!(problem.hint, "`collector: none` removes an inherited collector");
+}
+
 #[test]
 fn result_buses_need_a_collector() {
     let problems = with_pipeline(&["result_buses: 1"]);

@@ -1,5 +1,7 @@
 //! Machine code: the decoding of words, the contents of files, the effect of instructions.
 
+#[path = "../support/cubin.rs"]
+mod cubin;
 #[path = "../support/shipped.rs"]
 mod shipped;
 

@@ -444,7 +444,7 @@ impl Sim<'_> {
         if self.machine.dependences() != Dependences::ControlCodes {
             return None;
         }
-        self.program.machine_code.as_ref()?.of(self.program.instr(step.pc())).copied()
+        self.program.machine_code.as_ref()?.of(self.program.instr(step.pc())).cloned()
     }
 
     fn issue(&mut self, slot: usize, sub_core: usize) {

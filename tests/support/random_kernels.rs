@@ -307,6 +307,8 @@ fn coded(rng: &mut ChaCha8Rng) -> Coded {
         variable: true,
         waits: 0,
         drains: drains.then(|| (below(2), below(3))),
+        // they only matter with ports of register banks, which the machines here do not have
+        sources: Default::default(),
     }
 }
 

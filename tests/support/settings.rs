@@ -54,6 +54,7 @@ const OF_ALL: &[&str] = &[
     "pipeline.collector.steps=3",
     "pipeline.collector.ports=1",
     "pipeline.collector.ports=3",
+    "pipeline.register_file.ports=1",
     "pipeline.collect=[]",
     "pipeline.write_back=0",
     "pipeline.write_back=5",
@@ -78,6 +79,20 @@ const OF_ALL: &[&str] = &[
     "pipeline.launch.blocks_per_cycle=0",
     "pipeline.launch.placement=Random(3)",
     "pipeline.unscored=[]",
+];
+/// Settings of register banks with ports, which only machine code uses, and which an operand
+/// collector excludes.
+const OF_REGISTERS: &[&str] = &[
+    "pipeline.register_file.banks=1",
+    "pipeline.register_file.banks=2",
+    "pipeline.register_file.banks=3",
+    "pipeline.register_file.ports=1",
+    "pipeline.register_file.ports=2",
+    "pipeline.register_file.window=1",
+    "pipeline.register_file.window=2",
+    "pipeline.register_file.window=5",
+    "pipeline.register_file.wide_window=2",
+    "pipeline.register_file.cache=false",
 ];
 const OF_MEMORY: &[&str] = &[
     "memory.lower=Perfect",
@@ -149,6 +164,13 @@ pub fn pipeline(draw: &mut impl FnMut(usize) -> usize) -> (&'static str, Vec<&'s
         settings.push(pool[draw(pool.len())]);
     }
     (base, settings)
+}
+
+/// Returns settings that give a machine register banks with ports.
+pub fn registers(draw: &mut impl FnMut(usize) -> usize) -> Vec<&'static str> {
+    let mut settings = vec!["pipeline.collector=none", "pipeline.result_buses=none"];
+    settings.extend((0..1 + draw(4)).map(|_| OF_REGISTERS[draw(OF_REGISTERS.len())]));
+    settings
 }
 
 /// Returns a machine of the paper model, as [`pipeline`] does.

@@ -38,6 +38,7 @@ impl Claim {
             }
             Feature::FirstLevel | Feature::Partitions => &[Self::Plb],
             Feature::InstructionCaches
+            | Feature::RegisterFile
             | Feature::LoadStoreStages
             | Feature::SlowBanks
             | Feature::UncachedLoads

@@ -2,6 +2,7 @@
 
 use super::hazards::Hazards;
 use super::{Instr, KernelCode, MemoryOp};
+use crate::base::Few;
 use crate::machine::{Dependences, Feature, Features, Machine};
 
 /// The offsets and the control codes of the instructions of machine code. Line numbers refer to the
@@ -21,7 +22,7 @@ pub struct MachineCode {
 }
 
 /// An instruction of machine code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coded {
     /// The offset of its first byte.
     pub byte: u32,
@@ -35,6 +36,19 @@ pub struct Coded {
     /// The barrier that a `DEPBAR.LE` waits for, and the maximum number of instructions that signal
     /// it and may still be in flight.
     pub drains: Option<(u8, u8)>,
+    /// The operands that it reads from registers of threads, except for addresses.
+    pub sources: Few<Source, 4>,
+}
+
+/// An operand in consecutive registers of threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The number of the first register.
+    pub first: u8,
+    /// The number of registers.
+    pub count: u8,
+    /// The operand slot, if the registers can stay in the reuse cache.
+    pub slot: Option<u8>,
 }
 
 /// The control codes of an instruction (Hayes et al., CGO 2019).

@@ -16,6 +16,7 @@ mod machine_code;
 mod memory_op;
 pub mod names;
 pub mod params;
+mod port_reads;
 pub mod sem;
 pub mod sequence;
 pub mod template;
@@ -30,8 +31,9 @@ use crate::base::{Few, OpClass, Pc, RegId};
 use crate::isa::Space;
 
 pub use codes::{BarrierId, Barriers, Codes};
-pub use machine_code::{Coded, Control, MachineCode};
+pub use machine_code::{Coded, Control, MachineCode, Source};
 pub use memory_op::{Access, Area, MemoryOp};
+pub use port_reads::{PortRead, PortReads};
 pub use sem::Sem;
 pub use timing::{TimedInstr, TimingTable};
 pub use unset::unset_reads;

@@ -6,7 +6,7 @@
 
 use super::codes::{Barriers, Codes};
 use super::sem::{Operand, exchange, jump, lanewise, no_effect};
-use super::{Access, Flow, Instr, KernelCode, MemoryOp, RegList, Sem};
+use super::{Access, Flow, Instr, KernelCode, MemoryOp, PortReads, RegList, Sem};
 use crate::base::{Cycles, Pc, RegId, UnitId};
 use crate::diag::{Diagnostic, Diagnostics, closest};
 use crate::isa::Space;
@@ -79,6 +79,9 @@ pub struct TimingTable {
     /// For each operation, the number of its instruction in the machine code; `None` if each
     /// operation is an instruction.
     places: Option<Vec<u32>>,
+    /// For each operation, the registers that it reads through ports of register banks; `None` if
+    /// they do not count.
+    port_reads: Option<Vec<PortReads>>,
 }
 
 impl TimingTable {
@@ -109,7 +112,8 @@ impl TimingTable {
             }
             timed
         };
-        let instrs = program.instrs.iter().map(timed).collect();
+        let instrs: Vec<TimedInstr> = program.instrs.iter().map(timed).collect();
+        let port_reads = PortReads::of(program, machine, &instrs);
         problems.into_result(Self {
             instrs,
             units: machine.units().len(),
@@ -128,6 +132,7 @@ impl TimingTable {
                 .machine_code
                 .as_ref()
                 .map(|code| program.instrs.iter().map(|instr| code.number(instr).unwrap_or(0)).collect()),
+            port_reads,
         })
     }
 
@@ -151,6 +156,7 @@ impl TimingTable {
             sub_cores,
             constants: false,
             places: None,
+            port_reads: None,
         }
     }
 
@@ -290,6 +296,18 @@ impl TimingTable {
             Some(places) => places.last().map_or(0, |&last| last + 1),
             None => self.instrs.len() as u32,
         }
+    }
+
+    /// Returns the registers that an instruction reads through ports of register banks; `None` if
+    /// no instruction of the program does on this machine.
+    #[inline]
+    pub fn port_reads(&self, pc: Pc) -> Option<&PortReads> {
+        self.port_reads.as_ref().map(|reads| &reads[pc.index()])
+    }
+
+    /// Returns whether instructions wait for ports of register banks.
+    pub fn has_port_reads(&self) -> bool {
+        self.port_reads.is_some()
     }
 
     /// Returns the number of units of the machine.

@@ -38,6 +38,9 @@ impl Sm<'_> {
             policy.placed(&self.schedulers.place(sub_core, placed));
         }
         self.schedulers.wake_all();
+        if let Some(ports) = &mut self.register_ports {
+            ports.forget(placed.slots);
+        }
         self.exchange_paths(cta_slot, placed.slots);
         for slot in placed.slots.slots() {
             self.warps.begin(slot, self.now);

@@ -5,6 +5,7 @@ use super::code::Instr;
 use super::collector::Entering;
 use super::flight::{Flight, FlightId};
 use super::latch_entry::LatchEntry;
+use super::register_ports::Held;
 use super::warps::Issuing;
 use crate::idle::{Stalled, waiting};
 use crate::policy::{AnyPolicy, Policy, PolicyError};
@@ -22,6 +23,9 @@ impl Sm<'_> {
         policies: &mut [AnyPolicy<'_>],
     ) -> Result<(), Box<PolicyError>> {
         while let Some(sub_core) = self.schedulers.next_awake(&mut sub_cores) {
+            if !PLAIN && self.goes_on_with_held(sub_core) {
+                continue;
+            }
             let fetched = self.fetched(self.schedulers.slots(sub_core));
             let wrong_path = fetched & self.front_end.wrong_path();
             let supplied = fetched - wrong_path;
@@ -69,6 +73,18 @@ impl Sm<'_> {
             self.idle::<PLAIN>(sub_core, supplied, ready, false);
             return Ok(());
         };
+        if !PLAIN && let Some(until) = self.waits_for_ports(slot, sub_core) {
+            self.hold(sub_core, Held { slot, until });
+            return Ok(());
+        }
+        self.issue_chosen::<PLAIN>(slot, sub_core);
+        Ok(())
+    }
+
+    /// Issues the next instruction of the warp that the policy has selected and, with dual issue,
+    /// perhaps another one.
+    #[inline(always)]
+    fn issue_chosen<const PLAIN: bool>(&mut self, slot: usize, sub_core: usize) {
         let idle = self.schedulers.end_idle(sub_core, self.now);
         if !PLAIN {
             self.note_idle(idle);
@@ -78,7 +94,44 @@ impl Sm<'_> {
         if !PLAIN && self.settings.issue.per_warp > 1 && self.warps.may_issue_with(first.step) {
             self.issue_more(slot, sub_core, first.kind);
         }
-        Ok(())
+    }
+
+    /// Returns the later cycle in which the next instruction of a warp can read its registers, if it
+    /// has to wait for one.
+    #[inline(always)]
+    fn waits_for_ports(&self, slot: usize, sub_core: usize) -> Option<u64> {
+        let ports = self.register_ports.as_ref()?;
+        let reads = self.code.table.port_reads(self.warps.next(slot).step.pc())?;
+        let at = ports.first_cycle(sub_core, slot, reads, self.now);
+        (at > self.now).then_some(at)
+    }
+
+    /// Makes a sub-core hold an instruction until ports are free for it.
+    #[inline(never)]
+    fn hold(&mut self, sub_core: usize, held: Held) {
+        if let Some(ports) = &mut self.register_ports {
+            ports.hold(sub_core, Some(held));
+        }
+        self.schedulers.wake_at(sub_core, held.until);
+        let none = WarpMask::empty();
+        let warp = WarpMask::slot(held.slot);
+        let stalled = Stalled { ready: none, no_room: warp, awaiting: none, at_barrier: none, live: warp };
+        self.account::<false>(sub_core, &stalled, false);
+    }
+
+    /// Returns whether a sub-core holds an instruction, which issues if ports are free for it now.
+    /// What made it ready when it was selected has not changed: nothing else of its warp has issued,
+    /// and nothing else of its sub-core, to which its unit belongs.
+    #[inline(always)]
+    fn goes_on_with_held(&mut self, sub_core: usize) -> bool {
+        let Some(ports) = &mut self.register_ports else { return false };
+        let Some(Held { slot, until }) = ports.held(sub_core) else { return false };
+        if until <= self.now {
+            ports.hold(sub_core, None);
+            self.schedulers.wake_at(sub_core, u64::MAX);
+            self.issue_chosen::<false>(slot, sub_core);
+        }
+        true
     }
 
     /// Passes the policy of a sub-core further state besides the set of ready warps.
@@ -102,7 +155,10 @@ impl Sm<'_> {
         for _ in 1..self.settings.issue.per_warp {
             let supplied = self.fetched(WarpMask::slot(slot)) - self.front_end.wrong_path();
             let same = self.settings.issue.distinct_units && self.warps.next(slot).kind == first_kind;
-            if same || self.can_issue(supplied, sub_core).is_empty() {
+            if same
+                || self.can_issue(supplied, sub_core).is_empty()
+                || self.waits_for_ports(slot, sub_core).is_some()
+            {
                 break;
             }
             self.issue_next::<false>(slot, sub_core);
@@ -190,6 +246,12 @@ impl Sm<'_> {
             self.note_issue(id, sub_core, index);
         }
         self.front_end.issued(slot);
+        if !PLAIN
+            && let Some(ports) = &mut self.register_ports
+            && let Some(reads) = code.table.port_reads(step.pc())
+        {
+            ports.read(sub_core, slot, reads, now);
+        }
         if !(simple && instr.ordinary) || !PLAIN && self.collector.is_none() {
             self.issue_special(slot, sub_core, id, instr);
         }
@@ -268,7 +330,13 @@ impl Sm<'_> {
             at_barrier: self.blocks.at_barrier() & slots,
             live,
         };
-        let change = self.schedulers.idle(sub_core, &stalled, sleeps, self.now);
+        self.account::<PLAIN>(sub_core, &stalled, sleeps);
+    }
+
+    /// Accounts for a cycle in which a sub-core issues nothing because of these warps.
+    #[inline(always)]
+    fn account<const PLAIN: bool>(&mut self, sub_core: usize, stalled: &Stalled, sleeps: bool) {
+        let change = self.schedulers.idle(sub_core, stalled, sleeps, self.now);
         if !PLAIN
             && self.listening
             && let Some(change) = change

@@ -14,7 +14,7 @@
 //!  blocks              end, and make room                            (../blocks/)
 //!  operand collector   operands are read                             (collector.rs)
 //!  units               instructions start, with the next cycle       (units.rs)
-//!  issue               each sub-core's policy decides                (schedulers.rs, warps/)
+//!  issue               each sub-core's policy decides                (schedulers.rs, warps/, register_ports.rs)
 //!  fetch               instruction buffers are filled                (front_end.rs, instruction_caches.rs)
 //! ```
 //!
@@ -67,6 +67,7 @@ mod order;
 mod outcome;
 mod pending;
 mod per;
+mod register_ports;
 mod regs;
 mod samples;
 mod schedulers;
@@ -88,6 +89,7 @@ use instruction_caches::InstructionCaches;
 use load_store::LoadStore;
 use log::Log;
 use memory::Port;
+use register_ports::RegisterPorts;
 use samples::Told;
 use schedulers::Schedulers;
 use units::Units;
@@ -129,6 +131,8 @@ struct Sm<'a> {
     schedulers: Schedulers,
     flights: Flights,
     collector: Option<Box<Collector>>,
+    /// The ports of register banks, if the instructions of the program wait for them.
+    register_ports: Option<Box<RegisterPorts>>,
     units: Units,
     load_store: Option<Box<LoadStore>>,
     blocks: Blocks,
@@ -192,6 +196,10 @@ impl<'a> Sm<'a> {
             schedulers: Schedulers::new(sub_cores, conserving),
             flights: Flights::default(),
             collector: settings.collector.map(|c| Box::new(Collector::new(c, sub_cores.count()))),
+            register_ports: settings
+                .register_file
+                .filter(|_| code.table.has_port_reads())
+                .map(|file| Box::new(RegisterPorts::new(file))),
             units: Units::new(times, settings.result_buses, settings.write_back),
             load_store: settings.load_store.map(load_store),
             blocks: Blocks::new(layout),
@@ -213,6 +221,7 @@ impl<'a> Sm<'a> {
             && self.told.is_none()
             && self.warps.are_plain()
             && self.collector.is_some()
+            && self.register_ports.is_none()
             && self.settings.issue.per_warp == 1
             && self.schedulers.conserve();
     }

@@ -15,7 +15,8 @@ pub enum StallReason {
     /// A warp was ready, but the policy did not select it. It never occurs with work-conserving
     /// policies.
     NotMyTurn,
-    /// A warp's unit accepted no more instructions. It never occurs in the paper model, whose
+    /// A warp's unit accepted no more instructions, or the sub-core held its instruction because the
+    /// ports of register banks were not free for it. It never occurs in the paper model, whose
     /// queues are unbounded.
     UnitFull,
     /// A warp waited for a register.

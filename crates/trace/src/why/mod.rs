@@ -100,7 +100,8 @@ pub enum Kind {
     Barrier,
     /// The time from issue to start, on machines that have more than a queue between them.
     Dispatch,
-    /// The unit of the instruction took no more instructions.
+    /// The unit of the instruction took no more instructions, or the ports of register banks were not
+    /// free.
     UnitFull,
     /// A fence or an atomic under way held the warp.
     Held,

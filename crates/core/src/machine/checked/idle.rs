@@ -106,6 +106,8 @@ fn idle_in_pipeline(
         front_end: _,
         instruction_caches: _,
         queue: _,
+        // its effect depends on the kernel
+        register_file: _,
         write_back: _,
         result_buses: _,
         load_store: _,

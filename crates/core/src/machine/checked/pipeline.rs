@@ -7,6 +7,7 @@ use super::units::Units;
 use super::value::Checked;
 use crate::machine::written::pipeline::{
     CodeCache, Collector, FrontEnd, InstructionCache, InstructionCaches, Issue, Launch, LoadStore,
+    RegisterFile,
 };
 use crate::machine::written::{OpSpec, PipelineSpec};
 
@@ -76,6 +77,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         instruction_caches,
         queue,
         collector,
+        register_file,
         // names, which are checked above
         collect: _,
         write_back,
@@ -100,6 +102,14 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     }
     if let Some(collector) = collector {
         check_collector(*collector, sub_cores, &mut check.part("collector"));
+    }
+    if let Some(file) = register_file {
+        check_register_file(*file, &mut check.part("register_file"));
+        if collector.is_some() {
+            let message =
+                "a machine has an operand collector or a register file with ports, not both".to_owned();
+            check.problem("register_file", message, "`collector: none` removes an inherited collector");
+        }
     }
     check.range("write_back", *write_back, 0..=1 << 10);
     if let Some(buses) = result_buses {
@@ -171,6 +181,14 @@ fn check_instruction_caches(caches: InstructionCaches, check: &mut Check) {
     check.range("lower_interval", lower_interval, 1..=1 << 16);
     check.range("prefetch", prefetch, 0..=64);
     check.range("jump", jump, 1..=1 << 10);
+}
+
+fn check_register_file(file: RegisterFile, check: &mut Check) {
+    let RegisterFile { banks, ports, window, wide_window, cache: _ } = file;
+    check.range("banks", banks, 1..=RegisterFile::MOST_BANKS);
+    check.range("ports", ports, 1..=64);
+    check.range("window", window, 1..=64);
+    check.range("wide_window", wide_window, 1..=64);
 }
 
 fn check_collector(collector: Collector, sub_cores: u32, check: &mut Check) {

@@ -26,6 +26,8 @@ pub enum Feature {
     BoundedQueues,
     /// Operands are read by an operand collector.
     Collector,
+    /// Operands are read from banks with few ports, without a collector.
+    RegisterFile,
     /// Results compete for result buses.
     ResultBuses,
     /// Results are written back with a delay.
@@ -65,13 +67,14 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 25] = [
         Self::RotatingSubCores,
         Self::DualIssue,
         Self::FrontEnd,
         Self::InstructionCaches,
         Self::BoundedQueues,
         Self::Collector,
+        Self::RegisterFile,
         Self::ResultBuses,
         Self::WriteBack,
         Self::LoadStore,
@@ -119,6 +122,7 @@ impl fmt::Display for Feature {
             }
             Self::BoundedQueues => "issue waits for room in a unit's queue (pipeline.queue)",
             Self::Collector => "operands must be collected (pipeline.collector)",
+            Self::RegisterFile => "operands wait for ports of register banks (pipeline.register_file)",
             Self::ResultBuses => "results wait for a bus (pipeline.result_buses)",
             Self::WriteBack => "results are written back later (pipeline.write_back)",
             Self::LoadStore => "memory accesses go through one load/store unit (pipeline.load_store)",
@@ -241,6 +245,7 @@ fn pipeline_features(
         instruction_caches,
         queue,
         collector,
+        register_file,
         // only the order in which instructions enter the collector
         collect: _,
         write_back,
@@ -256,6 +261,7 @@ fn pipeline_features(
         (instruction_caches.is_some(), Feature::InstructionCaches),
         (queue.is_some(), Feature::BoundedQueues),
         (collector.is_some(), Feature::Collector),
+        (register_file.is_some(), Feature::RegisterFile),
         (*write_back > 0, Feature::WriteBack),
         (result_buses.is_some(), Feature::ResultBuses),
         (load_store.is_some(), Feature::LoadStore),

@@ -34,6 +34,11 @@ pub struct PipelineSpec {
     /// The operand collector. By default operands are available when an instruction issues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collector: Option<Collector>,
+    /// The banks of registers of a sub-core of Turing or later, with their read ports and the cache
+    /// that the reuse bits of machine code fill. They count only for machine code: the registers of
+    /// PTX have no place in a bank yet. By default all operands can be read at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub register_file: Option<RegisterFile>,
     /// The order in which instructions for different units are assigned collector units, as a list
     /// of names of units; `memory` is the load/store unit. Units that are not listed come after the
     /// listed ones, except for `memory`, which then comes before all others.
@@ -230,6 +235,42 @@ impl Default for Collector {
     }
 }
 
+/// The register banks of each sub-core, without an operand collector.
+///
+/// An instruction of machine code that has a fixed latency and a unit of its sub-core has to read
+/// its operands within a number of cycles. If the ports are not free enough for that, the sub-core
+/// holds the instruction and issues nothing until they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename = "RegisterFile", deny_unknown_fields, default)]
+pub struct RegisterFile {
+    /// The number of banks of a sub-core. Register r is in bank r mod this number.
+    pub banks: u32,
+    /// The number of registers that can be read from a bank per cycle.
+    pub ports: u32,
+    /// The number of cycles in which an instruction reads its operands. One with more registers in a
+    /// bank than can be read in that time takes the cycles that it needs.
+    pub window: u32,
+    /// The same for an instruction that has an operand of four registers, as products of matrices
+    /// do.
+    pub wide_window: u32,
+    /// Whether a register is kept in a cache if its operand has the reuse bit. The cache has an entry
+    /// for each bank and operand slot. The next read of this slot and bank removes it, and uses no
+    /// port if it is of the same warp and register.
+    pub cache: bool,
+}
+
+impl RegisterFile {
+    /// The largest number of banks of a sub-core.
+    pub const MOST_BANKS: u32 = 16;
+}
+
+impl Default for RegisterFile {
+    fn default() -> Self {
+        Self { banks: 2, ports: 1, window: 3, wide_window: 6, cache: true }
+    }
+}
+
 /// The load/store unit of the SM. It serves instructions one after the other, the oldest of all
 /// sub-cores first, and spends one cycle per transaction on each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -322,6 +363,7 @@ impl PipelineSpec {
             instruction_caches,
             queue,
             collector,
+            register_file,
             collect,
             write_back,
             result_buses,
@@ -341,8 +383,8 @@ impl PipelineSpec {
             "total_blocks_per_cycle": total_blocks_per_cycle, "placement": placement,
         });
         serde_json::json!({
-            "issue": issue, "front_end": front_end, "instruction_caches": instruction_caches, "queue": queue, "collector": collector, "collect": collect,
-            "write_back": write_back, "result_buses": result_buses, "load_store": load_store, "launch": launch,
+            "issue": issue, "front_end": front_end, "instruction_caches": instruction_caches, "queue": queue, "collector": collector,
+            "register_file": register_file, "collect": collect, "write_back": write_back, "result_buses": result_buses, "load_store": load_store, "launch": launch,
             "unscored": unscored,
         })
     }

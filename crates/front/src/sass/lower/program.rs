@@ -5,20 +5,23 @@ use std::collections::BTreeSet;
 use super::accesses::Collector;
 use super::calls::{MAX_POINTED, pointed};
 use super::flags::Uses;
+use super::widths::width;
 use super::{Cx, Problem};
 use crate::runtime::{self, Runtime};
 use crate::sass::control::instruction_at;
 use crate::sass::cubin::{Cubin, Kernel};
-use crate::sass::table::{Decoded, Encoding, Meaning, Op, Refused, Timing, Value, Word, meaning};
+use crate::sass::table::{
+    Decoded, Encoding, Meaning, Op, Operand, Refused, Register as Place, Timing, Value, Word, meaning,
+};
 use crate::sass::text::{place, text};
-use warpbound_core::base::{OpClass, Pc};
+use warpbound_core::base::{Few, OpClass, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::path::Step;
 use warpbound_core::program::hazards::Hazards;
 use warpbound_core::program::layout::{STACK_BYTES, Segment, WINDOW_SIZE};
 use warpbound_core::program::sem::{Sem, straight};
 use warpbound_core::program::{
-    ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType, Register,
+    ClassTable, Coded, Control, Function, Instr, KernelCode, MachineCode, Param, ParamType, Register, Source,
 };
 
 /// A lowered kernel.
@@ -311,7 +314,21 @@ fn coded(coding: &Coding) -> Coded {
         variable: decoded.is_ok_and(|d| d.op.timing == Timing::Variable),
         waits: decoded.map_or(0, waited),
         drains: decoded.ok().and_then(drained),
+        sources: decoded.map_or_else(|_| Few::default(), sources),
     }
+}
+
+/// Returns the operands that an instruction reads from registers of threads. Which registers an
+/// address names does not matter, because instructions with addresses have a variable latency.
+fn sources(d: &Decoded) -> Few<Source, 4> {
+    let reads = d.operands.iter().filter(|operand| !matches!(operand.name, "d" | "upper"));
+    let source = |operand: &Operand| match operand.value {
+        Value::Register(Place::Number(first)) => {
+            Some(Source { first, count: width(d, operand), slot: operand.slot.filter(|_| d.op.reuse) })
+        }
+        _ => None,
+    };
+    reads.filter_map(source).collect()
 }
 
 /// Returns the barriers that `DEPBAR` waits for.

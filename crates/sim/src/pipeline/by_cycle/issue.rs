@@ -2,10 +2,12 @@
 
 use super::choose::{Arbiter, Deciders};
 use super::codes::Moment;
+use super::registers::Registers;
 use super::{Instr, Sm};
 use crate::idle::{Stalled, waiting};
 use crate::policy::{AnyPolicy, Policy, View};
 use warpbound_core::base::{Cycle, UnitId, WarpMask};
+use warpbound_core::machine::pipeline::RegisterFile;
 use warpbound_core::program::{Access, Flow};
 use warpbound_trace::trace::{Event, Idle, Issue, StallReason, Stalls, Waiting};
 
@@ -17,12 +19,14 @@ pub(super) struct SubCore {
     pub stalls: Stalls,
     /// The warp that issued last, if its control codes request a yield.
     pub yields: Option<usize>,
+    pub registers: Option<Registers>,
     idle: Option<(u64, StallReason, Option<Waiting>)>,
 }
 
 impl SubCore {
-    pub fn new(slots: WarpMask, view: View) -> Self {
-        Self { slots, view, issues: 0, stalls: Stalls::default(), yields: None, idle: None }
+    pub fn new(slots: WarpMask, view: View, file: Option<RegisterFile>) -> Self {
+        let registers = file.map(Registers::new);
+        Self { slots, view, issues: 0, stalls: Stalls::default(), yields: None, registers, idle: None }
     }
 }
 
@@ -75,17 +79,23 @@ impl Sm<'_> {
         if limit == 0 { unit.free <= self.now } else { waiting < limit as usize }
     }
 
+    /// Returns whether the ports of the register banks let a warp issue its next instruction now.
+    fn ports_allow(&self, slot: usize, sub_core: usize) -> bool {
+        let step = self.warps[slot].next_step();
+        let reads = step.and_then(|step| self.given.table.port_reads(step.pc()));
+        let registers = self.sub_cores[sub_core].registers.as_ref();
+        registers.zip(reads).is_none_or(|(registers, reads)| registers.lets(slot, reads, self.now))
+    }
+
     /// Simulates the issue slot of a sub-core.
     pub(super) fn issue(&mut self, sub_core: usize, deciders: &mut Deciders) {
-        let fetched = self.fetched(self.sub_cores[sub_core].slots);
-        let wrong = self.wrong(fetched);
-        let there = fetched - wrong;
-        let ready = self.can_issue(there, sub_core);
-        let chosen = match deciders.policies.get_mut(self.index) {
-            Some(policies) => self.chosen_by_policy(sub_core, ready, wrong, &mut policies[sub_core]),
-            None => self.chosen_freely(ready, wrong, deciders),
-        };
-        let Some(slot) = chosen else { return self.idle(sub_core, there, ready) };
+        let held = self.sub_cores[sub_core].registers.as_mut().and_then(|registers| registers.held.take());
+        let Some(slot) = held.or_else(|| self.select(sub_core, deciders)) else { return };
+        if !self.ports_allow(slot, sub_core) {
+            self.sub_cores[sub_core].registers.iter_mut().for_each(|registers| registers.held = Some(slot));
+            // the sub-core considers no other warp
+            return self.idle_for(sub_core, StallReason::UnitFull, WarpMask::slot(slot));
+        }
         self.end_idle(sub_core);
         let (first, step) = (self.unit(slot), self.warps[slot].next_step());
         self.issue_next(slot, sub_core);
@@ -96,11 +106,28 @@ impl Sm<'_> {
             let fetched = self.fetched(WarpMask::slot(slot));
             let there = fetched - self.wrong(fetched);
             let same = self.given.settings.issue.distinct_units && self.unit(slot) == first;
-            if same || self.can_issue(there, sub_core).is_empty() {
+            let ready = !self.can_issue(there, sub_core).is_empty();
+            if same || !ready || !self.ports_allow(slot, sub_core) {
                 break;
             }
             self.issue_next(slot, sub_core);
         }
+    }
+
+    /// Returns the warp that issues next, if there is one.
+    fn select(&mut self, sub_core: usize, deciders: &mut Deciders) -> Option<usize> {
+        let fetched = self.fetched(self.sub_cores[sub_core].slots);
+        let wrong = self.wrong(fetched);
+        let there = fetched - wrong;
+        let ready = self.can_issue(there, sub_core);
+        let chosen = match deciders.policies.get_mut(self.index) {
+            Some(policies) => self.chosen_by_policy(sub_core, ready, wrong, &mut policies[sub_core]),
+            None => self.chosen_freely(ready, wrong, deciders),
+        };
+        if chosen.is_none() {
+            self.idle(sub_core, there, ready);
+        }
+        chosen
     }
 
     /// Returns a ready warp, after redirecting warps. A warp with the wrong instructions is reached
@@ -222,6 +249,11 @@ impl Sm<'_> {
         for &reg in &issued.writes {
             self.warps[slot].pending[reg] = Some((id, global));
         }
+        if let (Some(registers), Some(reads)) =
+            (&mut self.sub_cores[sub_core].registers, table.port_reads(step.pc()))
+        {
+            registers.read(slot, reads, now);
+        }
         let reads = instr.operands.as_slice().iter().map(|&reg| given.bank(reg, slot, sub_core)).collect();
         self.instrs.push(issued);
         self.begin_codes(id);
@@ -281,6 +313,11 @@ impl Sm<'_> {
             live,
         };
         let (reason, warps) = stalled.reason();
+        self.idle_for(sub_core, reason, warps);
+    }
+
+    /// Accounts for a cycle in which a sub-core issues nothing because of these warps.
+    fn idle_for(&mut self, sub_core: usize, reason: StallReason, warps: WarpMask) {
         if self.sub_cores[sub_core].idle.is_some_and(|(_, other, _)| other == reason) {
             return;
         }

@@ -17,6 +17,7 @@ mod launch;
 mod load_store;
 mod memory;
 mod order;
+mod registers;
 mod supply;
 mod traffic;
 mod warps;
@@ -122,7 +123,8 @@ impl<'a> Sm<'a> {
         let (settings, table) = (given.settings, given.table);
         let sub_cores = table.sub_cores();
         let unit_instances = table.units() * sub_cores.count();
-        let sub_core = |index| SubCore::new(sub_cores.slots(index), View::new());
+        let file = settings.register_file.filter(|_| table.has_port_reads());
+        let sub_core = |index| SubCore::new(sub_cores.slots(index), View::new(), file);
         Self {
             given,
             index,
@@ -293,7 +295,10 @@ impl<'a> Sm<'a> {
             self.supply.iter_mut().for_each(|supply| supply.start(slot));
             self.go_on(slot);
         }
-        placed.slots.slots().for_each(|slot| self.forget_codes(slot));
+        for slot in placed.slots.slots() {
+            self.forget_codes(slot);
+            self.sub_cores.iter_mut().filter_map(|sub| sub.registers.as_mut()).for_each(|r| r.forget(slot));
+        }
         self.finish_without_step(placed.slots);
     }
 
@@ -378,6 +383,9 @@ impl<'a> Sm<'a> {
         }
         if let Some(collector) = &self.collector {
             collector.key(sm, key);
+        }
+        for registers in self.sub_cores.iter().filter_map(|sub_core| sub_core.registers.as_ref()) {
+            registers.key(now, key);
         }
         for Unit { free, starts, leaving } in &self.units {
             key.until(*free, now);

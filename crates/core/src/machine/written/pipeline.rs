@@ -251,8 +251,8 @@ pub struct RegisterFile {
     /// The number of cycles in which an instruction reads its operands. One with more registers in a
     /// bank than can be read in that time takes the cycles that it needs.
     pub window: u32,
-    /// The same for an instruction that has an operand of four registers, as products of matrices
-    /// do.
+    /// The number of cycles in which an instruction with an operand of four registers reads its
+    /// operands, as products of matrices do.
     pub wide_window: u32,
     /// Whether a register is kept in a cache if its operand has the reuse bit. The cache has an entry
     /// for each bank and operand slot. The next read of this slot and bank removes it, and uses no

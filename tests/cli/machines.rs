@@ -143,7 +143,7 @@ fn inspect_shows_every_setting_of_a_machine() {
     assert_eq!((&pipeline["queue"], &pipeline["result_buses"]), (&1.into(), &8.into()));
     assert_eq!(pipeline["front_end"]["icache"], Value::Null);
     let keys = |of: &Value| of.as_object().unwrap().len();
-    assert_eq!((keys(pipeline), keys(&shown["memory"])), (11, 8));
+    assert_eq!((keys(pipeline), keys(&shown["memory"])), (12, 8));
     assert_eq!(shown["memory"]["partitions"]["dram"]["clock"], serde_json::json!([7001, 2264]));
     assert_eq!(shown["idle_settings"], serde_json::json!([]));
     let paper = json(&["inspect", "ecrts25-orin"]);

@@ -1,8 +1,8 @@
 //! The registers that instructions of machine code read through the ports of register banks.
 
-use super::{Coded, Instr, KernelCode, TimedInstr};
+use super::{Coded, Instr, KernelCode};
 use crate::base::Few;
-use crate::machine::{Machine, SubCores};
+use crate::machine::Machine;
 
 /// A register that an instruction reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,15 +27,20 @@ pub struct PortReads {
 
 impl PortReads {
     /// Returns the reads of each operation of a program on a machine; `None` if the machine has no
-    /// such ports, or the program is not machine code.
-    pub(super) fn of(program: &KernelCode, machine: &Machine, timed: &[TimedInstr]) -> Option<Vec<Self>> {
+    /// such ports, or the program is not machine code. `to_own_unit` returns whether an operation
+    /// goes to a unit of its sub-core, and not to memory.
+    pub(super) fn of(
+        program: &KernelCode,
+        machine: &Machine,
+        to_own_unit: impl Fn(usize) -> bool,
+    ) -> Option<Vec<Self>> {
         machine.pipeline()?.register_file?;
         let code = program.machine_code.as_ref()?;
-        let reads = |(instr, timed): (&Instr, &TimedInstr)| {
-            let coded = code.of(instr).filter(|coded| reads_in_order(coded, timed, machine.sub_cores()));
+        let reads = |(index, instr): (usize, &Instr)| {
+            let coded = code.of(instr).filter(|coded| has_fixed_latency(coded) && to_own_unit(index));
             coded.map_or_else(Self::default, Self::of_instruction)
         };
-        Some(program.instrs.iter().zip(timed).map(reads).collect())
+        Some(program.instrs.iter().enumerate().map(reads).collect())
     }
 
     fn of_instruction(coded: &Coded) -> Self {
@@ -52,14 +57,14 @@ impl PortReads {
     }
 }
 
-/// Returns whether an instruction reads its registers a fixed time after its issue. Those of variable
-/// latency, and those for a unit of the whole SM, read them when they leave a queue.
+/// Returns whether an instruction has a fixed latency, so that it reads its registers a fixed time
+/// after its issue. Those of variable latency, and those for a unit of the whole SM, read them when
+/// they leave a queue.
 ///
 /// Products of matrices and double precision have a fixed latency in some chips and not in others.
 /// Code for a chip in which they do signals no barrier for them.
-fn reads_in_order(coded: &Coded, timed: &TimedInstr, sub_cores: SubCores) -> bool {
+fn has_fixed_latency(coded: &Coded) -> bool {
     let signals = coded.control.write_barrier.is_some() || coded.control.read_barrier.is_some();
     let may_be_cached = coded.sources.as_slice().iter().any(|source| source.slot.is_some());
-    let fixed = !coded.variable || may_be_cached && !signals;
-    fixed && timed.access.is_none() && !sub_cores.is_shared(timed.op.unit)
+    !coded.variable || may_be_cached && !signals
 }

@@ -113,7 +113,10 @@ impl TimingTable {
             timed
         };
         let instrs: Vec<TimedInstr> = program.instrs.iter().map(timed).collect();
-        let port_reads = PortReads::of(program, machine, &instrs);
+        let port_reads = PortReads::of(program, machine, |index| {
+            let TimedInstr { access, op, .. } = &instrs[index];
+            access.is_none() && !machine.sub_cores().is_shared(op.unit)
+        });
         problems.into_result(Self {
             instrs,
             units: machine.units().len(),

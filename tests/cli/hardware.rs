@@ -150,6 +150,24 @@ fn measured_cycles_are_compared_with_simulated_ones() {
 }
 
 #[test]
+fn measured_instructions_are_compared_with_executed_ones() {
+    let dir = scratch("validate-instructions");
+    let mut rows = Vec::new();
+    // a launch, and a program with one launch
+    for kernel in ["reduce5", "conv_sharpen"] {
+        let run = json_in(&dir, &["run", kernel, "--machine", "rtx3070"], 0);
+        let executed = run["results"][0]["warp_instructions"].as_u64().unwrap();
+        rows.push(format!("g,{kernel},0,{kernel},{},1,yes,{executed}", digest(&dir, kernel)));
+    }
+    let heading = HEADING.replace("clock_cycles", "smsp__inst_executed.sum@flushed");
+    fs::write(dir.join("t.csv"), format!("{heading}\n{}\n", rows.join("\n"))).unwrap();
+    let metric = ["validate", "t.csv", "--machine", "rtx3070", "--metric", "smsp__inst_executed.sum@flushed"];
+    let result = &json_in(&dir, &[&metric[..], &["--out", "p.svg"]].concat(), 0)["results"][0];
+    assert_eq!((&result["compared"], &result["mape"]), (&2.into(), &0.0.into()), "{result}");
+    assert!(fs::read_to_string(dir.join("p.svg")).unwrap().contains("measured warp instructions"));
+}
+
+#[test]
 fn the_table_of_the_repository_is_about_the_kernels_of_the_repository() {
     let table = concat!(env!("CARGO_MANIFEST_DIR"), "/data/measured/h100-sxm-kernels.csv");
     let args = [
@@ -191,7 +209,7 @@ fn a_wrong_table_has_place_text_and_hint() {
         (&format!("{HEADING}\ng,k,0,k,c,1,maybe,5\n"), &["`maybe` does not state", "yes, no or failed"]),
         (
             &format!("{HEADING}\ng,k,0,k,c,1,yes,-5\ng,k,1,k,c,1,yes,nan\n"),
-            &["t.csv:2:", "t.csv:3:", "`nan` is not a number of cycles"],
+            &["t.csv:2:", "t.csv:3:", "`nan` is not a measured number"],
         ),
         (&format!("{HEADING}\n,k,0,k,c,1,yes,5\n"), &["the field `gpu` is empty"]),
         (&format!("{HEADING}\n{good}\nh,k,0,k,c,1,yes,5\n"), &["rows of 2 GPUs", "--gpu: g, h"]),

@@ -210,7 +210,7 @@ fn invalid_call_targets_are_named() {
     let inside = error(&format!("mov.u64 %rd5, plus; add.u64 %rd5, %rd5, 4; {}", call("proto")));
     assert!(inside.contains("no function of this kernel"), "{inside}");
     let listed = error(&format!("list: .calltargets minus; mov.u64 %rd5, plus; {}", call("list")));
-    assert!(listed.contains("`plus`, which is not among the .calltargets"), "{listed}");
+    assert!(listed.contains("`plus`, which is not among the targets of this call"), "{listed}");
     let other = "wrong: .callprototype _ (.param .b64 _); mov.u64 %rd5, plus;
         { .param .b64 p; call %rd5, (p), wrong; }";
     let prototype = error(other);

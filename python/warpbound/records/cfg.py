@@ -46,7 +46,8 @@ class CfgResult(Record):
     blocks: Rows[Block]
     """The basic blocks; those of the kernel itself come first."""
     divergence: str
-    """Which edges represent divergence: `sides` or `published`."""
+    """Which edges represent divergence: `sides` or `published`. Machine code whose threads are scheduled
+    independently has none (`threads take turns`)."""
     edges: list[list[int]]
     """The edges that lanes can take, including calls, as pairs of indices of blocks."""
     file: str

@@ -240,7 +240,7 @@
 //! | the memory lines and the banks of an access | `crates/core/src/path/lines.rs`; `crates/core/src/path/banks.rs` |
 //! | textures and surfaces | [`program::image`], `crates/exec/src/image/` |
 //! | the elements of a matrix fragment; the rounding of products | [`program::sem::Fragment`], [`program::sem::Product`] |
-//! | reconvergence of diverged lanes | [`program::cfg`], `crates/exec/src/stack/` |
+//! | reconvergence of diverged lanes; turns of their paths | [`program::cfg`], `crates/exec/src/stack/`; `independent.rs` there |
 //! | the control flow of a warp; uniform branches | [`program::warp_cfg`]; [`program::uniform`] |
 //! | loops; the edges that represent divergence | [`program::graph`] |
 //!

@@ -153,11 +153,15 @@ fn measured_cycles_are_compared_with_simulated_ones() {
 fn measured_instructions_are_compared_with_executed_ones() {
     let dir = scratch("validate-instructions");
     let mut rows = Vec::new();
-    // a launch, and a program with one launch
-    for kernel in ["reduce5", "conv_sharpen"] {
+    // a launch, and a program of three, whose sum counts
+    for (kernel, launches) in [("reduce5", 1), ("conv_sharpen", 3)] {
         let run = json_in(&dir, &["run", kernel, "--machine", "rtx3070"], 0);
         let executed = run["results"][0]["warp_instructions"].as_u64().unwrap();
-        rows.push(format!("g,{kernel},0,{kernel},{},1,yes,{executed}", digest(&dir, kernel)));
+        let digest = digest(&dir, kernel);
+        for launch in 0..launches {
+            let measured = if launch == 0 { executed + 1 - launches } else { 1 };
+            rows.push(format!("g,{kernel},{launch},{kernel},{digest},1,yes,{measured}"));
+        }
     }
     let heading = HEADING.replace("clock_cycles", "smsp__inst_executed.sum@flushed");
     fs::write(dir.join("t.csv"), format!("{heading}\n{}\n", rows.join("\n"))).unwrap();

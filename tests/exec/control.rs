@@ -194,6 +194,51 @@ fn a_kernel_that_never_ends_is_stopped_with_its_loop_named() {
 }
 
 #[test]
+fn lanes_that_wait_for_their_own_warp_are_named() {
+    // lane 0 leaves the loop, and waits behind it for the others, which wait for its store
+    let body = "\
+        ld.param.u64 %rd1, [p0];
+        AGAIN: atom.global.cas.b32 %r1, [%rd1], 0, 1;
+        setp.ne.u32 %p1, %r1, 0;
+        @%p1 bra AGAIN;
+        st.global.u32 [%rd1], 0;
+        ret;";
+    let mut launch = kernel(32, body).zeros(4);
+    launch.fuel = 5000;
+    let error = launch.error();
+    assert!(error.contains("wait for other lanes of the warp, run the machine code"), "{error}");
+}
+
+#[test]
+fn lanes_on_both_sides_of_a_branch_meet() {
+    let body = "\
+        .shared .b32 s[32];
+        mov.u32 %r2, s;
+        shl.b32 %r3, %r0, 2;
+        add.u32 %r4, %r2, %r3;
+        xor.b32 %r5, %r3, 64;
+        add.u32 %r5, %r2, %r5;
+        setp.lt.u32 %p1, %r0, 16;
+        @%p1 bra LOW;
+        mul.lo.u32 %r1, %r0, 3;
+        st.shared.u32 [%r4], %r1;
+        bar.warp.sync 0xffffffff;
+        ld.shared.u32 %r6, [%r5];
+        bra JOIN;
+        LOW: mul.lo.u32 %r1, %r0, 5;
+        st.shared.u32 [%r4], %r1;
+        bar.warp.sync 0xffffffff;
+        ld.shared.u32 %r6, [%r5];
+        JOIN: ld.param.u64 %rd1, [p0];
+        cvt.u64.u32 %rd2, %r3;
+        add.u64 %rd1, %rd1, %rd2;
+        st.global.u32 [%rd1], %r6;
+        ret;";
+    let expected: Vec<u32> = (0..32).map(|lane| (lane ^ 16) * if lane < 16 { 3 } else { 5 }).collect();
+    assert_eq!(kernel(32, body).zeros(128).ok().words(0), expected);
+}
+
+#[test]
 fn the_same_launch_gives_the_same_paths() {
     let body = "\
         mov.u32 %r1, 0;

@@ -10,10 +10,10 @@ use warpbound::exec::{Executor, Options, Vectors};
 use warpbound::load::ptx_isa;
 use warpbound::machine::{Banks, Reconvergence};
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::KernelCode;
 use warpbound::program::image::Bound;
 use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 use warpbound::program::warp_cfg::{Divergence as Edges, WarpCfg};
+use warpbound::program::{KernelCode, Sem};
 use warpbound::ptx::Module;
 
 /// A launch under construction.
@@ -180,6 +180,11 @@ impl Kernel {
     /// Checks that warps walk over the kernel's control flow, and that lanes diverge only where
     /// they may.
     fn holds_of_warps(&self, program: &KernelCode, blocks: &[BlockPaths], divergence: &Divergence) {
+        // lanes may wait at a barrier of a warp for those on the other side of a branch
+        let waits = program.instrs.iter().any(|instr| matches!(instr.sem, Sem::WarpSync { .. }));
+        if waits && divergence.branches().any(|branch| branch.diverged > 0) {
+            return;
+        }
         // irreducible code is rejected
         let Ok(graph) = WarpCfg::new(program, Some(self.block), Edges::Sides) else { return };
         for path in blocks.iter().flat_map(|block| &block.warps) {

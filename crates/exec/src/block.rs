@@ -355,10 +355,16 @@ impl<'a> Runner<'a> {
     fn out_of_fuel(&self, id: usize, paths: &BlockPaths) -> Fault {
         let program = self.context.program;
         let steps = paths.warps[id].steps();
+        let stack = &self.warps[id].stack;
+        let divergent = stack.top().is_some_and(|(_, lanes)| lanes != stack.live());
         let (place, hint) = match hot_loop(program, steps) {
             Some(place) => (
                 format!(" and does not end: warp {id} is in the loop from {place}"),
-                "if the loop does end, raise the limit with --max-instructions",
+                if divergent && program.machine_code.is_none() {
+                    "if its lanes wait for other lanes of the warp, run the machine code of this PTX, in which they take turns; if the loop does end, raise the limit with --max-instructions"
+                } else {
+                    "if the loop does end, raise the limit with --max-instructions"
+                },
             ),
             None => (
                 format!(", which is the limit, and has not ended; warp {id} is running"),

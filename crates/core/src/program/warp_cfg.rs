@@ -1,8 +1,9 @@
 //! The control flow graph of warps: the control flow of lanes, calls included, and the additional
 //! edges that a warp can take because its lanes diverge.
 //!
-//! Machine code whose threads are scheduled independently has only the edges of lanes. For other code,
-//! every path of a warp is a walk in [`WarpCfg::warps`], but not necessarily in [`WarpCfg::lanes`],
+//! Machine code whose threads are scheduled independently has only the edges of lanes, and PTX in which
+//! lanes wait at `bar.warp.sync` for lanes on the other side of a branch may leave the graph there.
+//! For other code, every path of a warp is a walk in [`WarpCfg::warps`], but not necessarily in [`WarpCfg::lanes`],
 //! the control flow of single lanes (Betts and Donaldson, "Estimating the WCET of GPU-Accelerated
 //! Applications using Hybrid Analysis", ECRTS 2013, section IV). Loops are detected per function,
 //! before divergence edges make its graph irreducible; a call counts as a step that falls through.

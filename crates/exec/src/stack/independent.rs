@@ -149,12 +149,11 @@ impl SimtStack {
     /// Ends the region of the running lanes without joining them, if BSSY is about to open another
     /// one with the same barrier.
     pub(super) fn overwrite(&mut self, region: Region) {
-        let Some(&Entry { mask, within, .. }) = self.entries.last() else { return };
+        let Some(&Entry { within, .. }) = self.entries.last() else { return };
         if !matches!(region, Region::Barrier(_)) || within != Within::Explicit(region) {
             return;
         }
-        let below = self.own()..self.entries.len() - 1;
-        let parent = below.rev().find(|&at| self.entries[at].mask.intersects(mask));
+        let parent = self.parent(self.entries.len() - 1);
         if let Some(parent) = parent {
             self.clear(parent);
             if self.entries[parent].mask.is_empty() {
@@ -238,24 +237,29 @@ impl SimtStack {
     fn part(&mut self, until: Until) {
         let mut left = self.arrived(until);
         let ended: Vec<Waiting> = self.waiting.extract_if(.., |held| held.until == until).collect();
-        let mut paths: Vec<Entry> = Vec::new();
+        let mut found = Vec::new();
         for at in (self.own()..self.entries.len()).rev() {
             let entry = self.entries[at];
             // the highest entry with these lanes is their path
-            if !entry.mask.intersects(left) {
-                continue;
+            if entry.mask.intersects(left) {
+                left.remove(entry.mask);
+                found.push((at, self.parent(at)));
             }
-            left.remove(entry.mask);
-            self.entries.remove(at);
-            let same =
-                |path: &&mut Entry| (path.npc, path.rpc, path.within) == (entry.npc, entry.rpc, entry.within);
+        }
+        // lanes that wait for different lanes at the end of a region stay apart
+        let mut paths: Vec<(Option<usize>, Entry)> = Vec::new();
+        for (at, parent) in found {
+            let entry = self.entries.remove(at);
+            let same = |(other, path): &&mut (Option<usize>, Entry)| {
+                *other == parent && (path.npc, path.rpc, path.within) == (entry.npc, entry.rpc, entry.within)
+            };
             match paths.iter_mut().find(same) {
-                Some(path) => path.mask |= entry.mask,
-                None => paths.push(entry),
+                Some((_, path)) => path.mask |= entry.mask,
+                None => paths.push((parent, entry)),
             }
         }
         self.scattered |= until == Until::Block && paths.len() > 1;
-        self.entries.extend(paths.into_iter().rev());
+        self.entries.extend(paths.into_iter().rev().map(|(_, path)| path));
         // lanes at the same place execute it together; the others only wait for them
         let first = self.entries.len();
         for (npc, mask) in ended.iter().filter_map(|held| Some((held.part?, held.lanes))) {
@@ -280,6 +284,13 @@ impl SimtStack {
             above |= mask;
         }
         next
+    }
+
+    /// Returns the position of the entry of the running function in which lanes wait for those of an
+    /// entry.
+    fn parent(&self, at: usize) -> Option<usize> {
+        let mask = self.entries[at].mask;
+        (self.own()..at).rev().find(|&below| self.entries[below].mask.intersects(mask))
     }
 
     /// Puts a path on top.

@@ -22,8 +22,8 @@
 //!   an instruction, too. They execute the instructions up to ENDCOLLECTIVE together, and then each
 //!   path goes on by itself.
 //!
-//! When a barrier is cleared, nobody waits at it any more: the lanes that did are a path of their
-//! own, and the others pass its BSYNC.
+//! When a barrier is cleared, no lane waits at it any more: those that did are a path of their own,
+//! and the others pass its BSYNC.
 //!
 //! Only the paths of the running function take turns. Those of its callers wait until it returns.
 
@@ -200,7 +200,7 @@ impl SimtStack {
         inner.map(|entry| entry.within)
     }
 
-    /// Lets the paths go on that wait for nobody any more, and turns to another path if the running
+    /// Lets the paths go on that no longer wait for others, and turns to another path if the running
     /// one waits.
     pub(super) fn settle_waiting(&mut self) {
         let live = self.live;
@@ -216,7 +216,7 @@ impl SimtStack {
         let until = held.until;
         match self.next_path(LaneMask::empty()) {
             Some(next) => self.resume(next),
-            // nobody can come any more
+            // no other lane can come any more
             None => self.part(until),
         }
     }

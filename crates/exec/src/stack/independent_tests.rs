@@ -66,7 +66,7 @@ fn lanes_that_wait_at_a_barrier_go_on_when_all_others_have_yielded() {
     stack.let_others_run();
     assert_eq!(top(&stack), Some((5, 0b0001)), "the barrier was cleared");
     stack.end(lanes(0b0001));
-    // the others still leave the loop one by one, and wait for nobody
+    // the others still leave the loop one by one, and do not wait for each other
     assert_eq!(top(&stack), Some((2, 0b1110)));
     stack.advance();
     branch(&mut stack, 0b1100, 1);

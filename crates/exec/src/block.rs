@@ -200,8 +200,7 @@ impl<'a> Runner<'a> {
                 return Ok(done + 1);
             }
             // the next instruction may begin another straight run, of other lanes
-            let ends = self.code.ends_of(active, warp.stack.live());
-            if op.kind != Kind::Apart && ends[pc.index()] != pc.get() {
+            if self.code.ends_of(active, warp.stack.live())[pc.index()] != pc.get() {
                 return Ok(done);
             }
         }

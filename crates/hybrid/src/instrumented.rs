@@ -73,7 +73,7 @@ impl Instrumented {
         divergence: Divergence,
         density: Density,
     ) -> Result<Self, NoGraph> {
-        if program.machine_code.as_ref().is_some_and(|code| code.independent) {
+        if program.has_independent_threads() {
             return Err(NoGraph::Independent);
         }
         let code = WarpCfg::new(program, block, divergence).map_err(NoGraph::Function)?;

@@ -56,8 +56,7 @@ pub fn run(args: &Cfg, session: &Session) -> Outcome {
         Edges::Sides => (Divergence::Sides, "sides"),
         Edges::Published => (Divergence::Published, "published"),
     };
-    let independent = program.machine_code.as_ref().is_some_and(|code| code.independent);
-    let name = if independent { "threads take turns" } else { name };
+    let name = if program.has_independent_threads() { "threads take turns" } else { name };
     let block = kernel.workload.launch().map(|launch| launch.block);
     let graph = WarpCfg::new(program, block, divergence).map_err(|code| code.problem(program))?;
     let result = CfgResult::new(&kernel.workload.name, program, name, &graph);

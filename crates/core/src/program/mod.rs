@@ -343,6 +343,11 @@ impl Instr {
 }
 
 impl KernelCode {
+    /// Returns whether the threads of a warp are scheduled independently of each other.
+    pub fn has_independent_threads(&self) -> bool {
+        self.machine_code.as_ref().is_some_and(|code| code.independent)
+    }
+
     /// Returns the line and a description of the first wait that takes no time in this model
     /// although it takes time on hardware: a wait at an mbarrier object, or a sleep, whose duration
     /// is between zero and twice the time that it names (PTX ISA, `nanosleep`).

@@ -99,7 +99,7 @@ impl WarpCfg {
         let functions = functions(program)?;
         let kernel = &functions[0].cfg;
         let uniformity = Uniformity::new(program, kernel, block);
-        let independent = program.machine_code.as_ref().is_some_and(|code| code.independent);
+        let independent = program.has_independent_threads();
         let mut blocks = Vec::new();
         let mut diverges = Vec::new();
         let mut added = Vec::new();

@@ -133,15 +133,15 @@ impl SimtStack {
     /// If only some of the running lanes do so, or if they are in a region within it, they stay
     /// until they reach the end of an outer region, because a path cannot be in two regions.
     pub fn quit(&mut self, region: Region, lanes: LaneMask) {
-        let own = self.own();
-        if let Some((top, below)) = self.entries[own..].split_last_mut()
+        let last = self.entries.len().saturating_sub(1);
+        if let Some(top) = self.entries.last()
             && top.within == Within::Explicit(region)
             && top.mask == lanes
-            && let Some(parent) = below.iter_mut().rev().find(|entry| entry.mask.intersects(lanes))
+            && let Some(parent) = self.parent(last)
         {
-            parent.mask.remove(lanes);
-            (top.within, top.rpc) = (parent.within, parent.rpc);
-            self.left_early = true;
+            let Entry { mask, within, rpc, .. } = self.entries[parent];
+            (self.entries[last].within, self.entries[last].rpc) = (within, rpc);
+            self.keep(parent, mask - lanes);
         }
         self.advance();
     }
@@ -153,12 +153,8 @@ impl SimtStack {
         if !matches!(region, Region::Barrier(_)) || within != Within::Explicit(region) {
             return;
         }
-        let parent = self.parent(self.entries.len() - 1);
-        if let Some(parent) = parent {
+        if let Some(parent) = self.parent(self.entries.len() - 1) {
             self.clear(parent);
-            if self.entries[parent].mask.is_empty() {
-                self.entries.remove(parent);
-            }
         }
     }
 
@@ -173,7 +169,16 @@ impl SimtStack {
                 (entry.within, entry.rpc) = (outer, rpc);
             }
         }
-        self.entries[parent].mask = waiting;
+        self.keep(parent, waiting);
+    }
+
+    /// Leaves these lanes in an entry, after the others have left the region within it early. An entry
+    /// without lanes is removed, so that the stack does not grow in a loop.
+    fn keep(&mut self, parent: usize, lanes: LaneMask) {
+        self.entries[parent].mask = lanes;
+        if lanes.is_empty() {
+            self.entries.remove(parent);
+        }
         self.left_early = true;
     }
 
@@ -298,10 +303,5 @@ impl SimtStack {
         let path = self.entries.remove(at);
         self.yielded.remove(path.mask);
         self.entries.push(path);
-    }
-
-    /// Returns the position of the first entry of the running function.
-    fn own(&self) -> usize {
-        self.frames.last().map_or(0, |frame| frame.base)
     }
 }

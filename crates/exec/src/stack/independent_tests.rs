@@ -143,6 +143,24 @@ fn lanes_that_have_left_a_region_are_not_waited_for() {
 }
 
 #[test]
+fn loops_that_leave_their_region_do_not_grow_the_stack() {
+    // 0: BSSY B0, 9; 1: BREAK B0 or BSSY B0 again; 2: bra 0
+    for broken in [true, false] {
+        let mut stack = started();
+        let mut sizes = Vec::new();
+        for _ in 0..5 {
+            stack.open(B0, Pc::new(9));
+            if broken {
+                stack.quit(B0, lanes(0b1111));
+            }
+            branch(&mut stack, 0b1111, 0);
+            sizes.push(stack.entries().len());
+        }
+        assert_eq!(sizes[0], sizes[4], "{sizes:?}");
+    }
+}
+
+#[test]
 fn lanes_meet_and_go_on_together() {
     // 1: WARPSYNC on one side, 5: WARPSYNC on the other, or the same one
     for (at, together) in [(5, false), (1, true)] {

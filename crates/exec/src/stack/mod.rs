@@ -291,6 +291,11 @@ impl SimtStack {
         self.frames.last().map(|frame| frame.call)
     }
 
+    /// Returns the position of the first entry of the running function.
+    fn own(&self) -> usize {
+        self.frames.last().map_or(0, |frame| frame.base)
+    }
+
     /// Lets `lanes` return from the running function, or end if it is the kernel; the other active
     /// lanes continue.
     pub fn leave(&mut self, lanes: LaneMask) {

@@ -43,7 +43,7 @@ impl SimtStack {
     /// reached the end of the innermost region of this kind, and the others continue. Returns false
     /// if they are in no such region; the stack is unchanged then.
     pub fn close(&mut self, region: Region, lanes: LaneMask) -> bool {
-        let base = self.frames.last().map_or(0, |frame| frame.base);
+        let base = self.own();
         let own = &self.entries[base..];
         // SYNC leaves only a region of its own kind; BRK also leaves the regions within its region
         let ends = |entry: &Entry| entry.within == Within::Explicit(region);

@@ -66,6 +66,10 @@ impl Placed {
 }
 
 impl File<'_> {
+    fn section_name(&self, section: SectionIndex) -> String {
+        self.sections().find(|(index, _)| *index == section).map_or(String::new(), |(_, name)| name)
+    }
+
     fn symbol(&self, number: u32) -> Result<&<Elf as FileHeader>::Sym, Diagnostics> {
         self.symbols
             .symbol(object::SymbolIndex(number as usize))
@@ -175,8 +179,7 @@ impl File<'_> {
         placed: &mut Placed,
     ) -> Result<bool, Diagnostics> {
         let mut calls = false;
-        let name =
-            self.sections().find(|(index, _)| *index == section).map_or(String::new(), |(_, name)| name);
+        let name = self.section_name(section);
         for (offset, kind, number, addend) in self.relocations(&name)? {
             let (symbol, at) = (self.symbol(number)?, start.saturating_add(offset));
             let value = match kind {
@@ -238,8 +241,7 @@ impl File<'_> {
         if let Some((_, start)) = linked.sections.iter().find(|(known, _)| *known == section) {
             return Ok(Ok(*start));
         }
-        let name =
-            self.sections().find(|(index, _)| *index == section).map_or(String::new(), |(_, name)| name);
+        let name = self.section_name(section);
         let Some(name) = name.strip_prefix(".text.") else { return Ok(Err(name)) };
         let own = |prefix: &str| {
             let section = self.find(&format!("{prefix}.{name}")).map(|index| self.sections.section(index));

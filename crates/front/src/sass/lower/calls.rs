@@ -42,13 +42,18 @@ pub(super) fn pointed(
     if named.is_empty() { all } else { named }
 }
 
-/// Lowers a call. The code before it puts the return address into a register, with which the function
-/// returns.
-pub(super) fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
-    let target = cx.target(d, next)?;
+/// Adds a call of the function that begins at an instruction.
+fn push_call(cx: &mut Cx, target: Pc) {
     // the number is set once all functions are known
     let call = Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() };
     cx.push(Sem::Call(Box::new(call)));
+}
+
+/// Lowers a call. From Turing on, the code before it puts the return address into a register, with
+/// which the function returns.
+pub(super) fn call(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
+    let target = cx.target(d, next)?;
+    push_call(cx, target);
     Ok(())
 }
 
@@ -91,9 +96,7 @@ pub(super) fn call_elsewhere(cx: &mut Cx, d: &Decoded, next: i64) -> Res<()> {
         return refuse(format!("{} to an address that is in no section of the file", d.op.name), "");
     };
     let target = (cx.targets)(place)?;
-    // the number is set once all functions are known
-    let call = Call { target, function: 0, pass: Vec::new(), give_back: Vec::new() };
-    cx.push(Sem::Call(Box::new(call)));
+    push_call(cx, target);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use warpbound_core::base::Pc;
 use warpbound_core::program::Flow;
 use warpbound_core::program::Guard;
 use warpbound_core::program::sem::{
-    Call, Cmp, Compare, CompareInto, Operand as Src, PredSrc, Region, Sem, ValueTy,
+    Cmp, Compare, CompareInto, Operand as Src, PredSrc, Region, Sem, ValueTy,
 };
 
 /// The maximum number of targets of an indirect branch.
@@ -41,16 +41,7 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
         Name::Sync => cx.push(Sem::CloseRegion { region: Region::Sync }),
         Name::Brk => cx.push(Sem::CloseRegion { region: Region::Break }),
         Name::Cont => cx.push(Sem::CloseRegion { region: Region::Continue }),
-        Name::Cal => {
-            let target = cx.target(d, next)?;
-            // the number is set once all functions are known
-            cx.push(Sem::Call(Box::new(Call {
-                target,
-                function: 0,
-                pass: Vec::new(),
-                give_back: Vec::new(),
-            })));
-        }
+        Name::Cal => super::calls::call(cx, d, next)?,
         Name::Ret => cx.push(Sem::Return { address: None }),
         Name::BranchIf
         | Name::BranchAny

@@ -7,7 +7,9 @@
 
 use super::Extent;
 use warpbound_core::isa::Space;
-use warpbound_core::program::sem::{Address, Matrix, Operand, ValueTy, exchange, jump, lanewise, no_effect};
+use warpbound_core::program::sem::{
+    Address, Matrix, Operand, Special, ValueTy, exchange, jump, lanewise, no_effect,
+};
 use warpbound_core::program::{Instr, KernelCode, Sem};
 
 /// A set of regions, one bit each; all of them if they cannot be determined.
@@ -61,10 +63,13 @@ struct Pointers<'a> {
 impl<'a> Pointers<'a> {
     fn new(program: &KernelCode, params: &[u8], regions: &'a [Extent]) -> Self {
         let mut pointers = Self { regions, by_register: vec![0; program.regs.len()] };
+        // instructions of machine code also read arguments that no load has brought into a register
+        let direct: Vec<Regions> =
+            program.instrs.iter().map(|instr| pointers.direct_arguments(instr, params)).collect();
         loop {
             let mut changed = false;
-            for instr in &program.instrs {
-                let value = pointers.result(instr, params);
+            for (instr, direct) in program.instrs.iter().zip(&direct) {
+                let value = pointers.result(instr, params) | direct;
                 for dst in instr.dsts.as_slice() {
                     let regions = &mut pointers.by_register[dst.index()];
                     changed |= *regions | value != *regions;
@@ -119,6 +124,16 @@ impl<'a> Pointers<'a> {
         }
     }
 
+    /// Returns the regions to which the arguments point that an instruction reads as operands.
+    fn direct_arguments(&self, instr: &Instr, params: &[u8]) -> Regions {
+        let registers = instr.sem.registers();
+        let read = registers.specials.iter().map(|special| match special {
+            Special::Param(at) => self.argument(params, u64::from(*at)),
+            _ => 0,
+        });
+        read.fold(0, |found, regions| found | regions)
+    }
+
     fn argument(&self, params: &[u8], at: u64) -> Regions {
         let bytes = params.get(at as usize..).and_then(|bytes| bytes.first_chunk::<8>());
         bytes.map_or(0, |bytes| self.region(u64::from_le_bytes(*bytes)))
@@ -141,5 +156,69 @@ impl<'a> Pointers<'a> {
             Operand::Special(_) => 0,
         };
         if found == 0 { ALL } else { found }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpbound_core::base::RegId;
+    use warpbound_core::program::sem::IntTy;
+    use warpbound_core::program::{Flow, RegKind, Register};
+
+    /// Returns the instructions of a kernel with registers of 64 bits.
+    fn kernel(all: Vec<Sem>) -> KernelCode {
+        let mut kernel = KernelCode::default();
+        let class = kernel.classes.intern("f");
+        let register = |index: usize| Register { name: format!("r{index}"), kind: RegKind::Bits(64) };
+        kernel.regs = (0..2).map(register).collect();
+        kernel.instrs = all
+            .into_iter()
+            .map(|sem| {
+                let registers = sem.registers();
+                let (dsts, srcs) = (registers.dsts, registers.srcs);
+                Instr {
+                    class,
+                    class_by_space: None,
+                    dsts,
+                    srcs,
+                    guard: None,
+                    flow: Flow::Plain,
+                    memory: None,
+                    sem,
+                    line: 0,
+                    folded: false,
+                }
+            })
+            .collect();
+        kernel
+    }
+
+    #[test]
+    fn pointers_come_from_loads_of_arguments_and_from_operands() {
+        let reg = RegId::from_index(0);
+        let load = Sem::Load {
+            space: Space::Param,
+            ty: IntTy { bits: 64, signed: false },
+            dsts: vec![Some(reg)],
+            addr: Address { base: Operand::Imm(0), offset: 0 },
+        };
+        let operand = Sem::Mov { dst: reg, src: Operand::Special(Special::Param(8)) };
+        let store = Sem::Store {
+            space: Space::Global,
+            bits: 32,
+            srcs: vec![Operand::Imm(1)],
+            addr: Address { base: Operand::Reg(reg), offset: 0 },
+        };
+        let params: Vec<u8> = [0x1000_u64, 0x2000, 0x3000].iter().flat_map(|at| at.to_le_bytes()).collect();
+        let regions = [0x1000, 0x2000, 0x3000].map(|base| Extent { base, bytes: 16 });
+        let unwritten = |all: Vec<Sem>| -> Vec<u64> {
+            unwritten(&kernel(all), &params, &regions).iter().map(|extent| extent.base).collect()
+        };
+        assert_eq!(unwritten(vec![load.clone(), store.clone()]), [0x2000, 0x3000]);
+        assert_eq!(unwritten(vec![operand.clone(), store.clone()]), [0x1000, 0x3000]);
+        assert_eq!(unwritten(vec![load, operand, store.clone()]), [0x3000]);
+        // a pointer that comes from nowhere may point anywhere
+        assert!(unwritten(vec![store]).is_empty());
     }
 }

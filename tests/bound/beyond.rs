@@ -101,6 +101,7 @@ impl Settings {
             costs.start = between(0, 6) as u64 * between(0, 1) as u64;
             costs.end = between(0, 20) as u64 * between(0, 1) as u64;
             costs.blocks_per_cycle = between(0, 3) as u32;
+            costs.total_blocks_per_cycle = between(0, 3) as u32;
         }
         Self {
             sms: if between(0, 2) == 0 { between(2, 4) } else { 1 },
@@ -115,9 +116,10 @@ impl Settings {
     fn on(&self, machine: &str) -> String {
         let Self { sms, others, queue, write_back, costs } = self;
         let queue = queue.map_or(String::new(), |queue| format!("queue: {queue}, "));
-        let Launch { first, start, end, blocks_per_cycle, .. } = costs;
+        let Launch { first, start, end, blocks_per_cycle, total_blocks_per_cycle, .. } = costs;
         let launch = format!(
-            "Launch(first: {first}, start: {start}, end: {end}, blocks_per_cycle: {blocks_per_cycle})"
+            "Launch(first: {first}, start: {start}, end: {end}, blocks_per_cycle: {blocks_per_cycle}, \
+             total_blocks_per_cycle: {total_blocks_per_cycle})"
         );
         let pipeline = format!("Pipeline({others}{queue}write_back: {write_back}, launch: {launch})");
         machine.replacen("Pipeline()", &pipeline, 1).replacen("Machine(", &format!("Machine(sms: {sms}, "), 1)
@@ -145,7 +147,10 @@ impl Case {
         let mut places = 1 + (seed / 7) as usize % 4;
         if seed.is_multiple_of(8) {
             // blocks that take little more time than their placement
-            (settings.costs.start, settings.costs.blocks_per_cycle) = (1, 1);
+            let all_sms = seed.is_multiple_of(16);
+            let Launch { start, blocks_per_cycle, total_blocks_per_cycle, .. } = &mut settings.costs;
+            (*start, *blocks_per_cycle, *total_blocks_per_cycle) =
+                if all_sms { (1, 0, 1) } else { (1, 1, 0) };
             places += 4;
         }
         let text = machine_text(seed, &shape);
@@ -158,11 +163,19 @@ impl Case {
 }
 
 /// The ways to compute a bound that is too low.
-const SABOTAGE: [&str; 7] =
-    ["first", "start", "end", "blocks_per_cycle", "unqueued paths", "write-back", "stall counts"];
+const SABOTAGE: [&str; 8] = [
+    "first",
+    "start",
+    "end",
+    "blocks_per_cycle",
+    "total_blocks_per_cycle",
+    "unqueued paths",
+    "write-back",
+    "stall counts",
+];
 
 /// Returns RBB without each of the terms of [`SABOTAGE`]; `None` if the machine does not have it.
-fn sabotaged(case: &Case, settings: &Settings) -> [Option<u64>; 7] {
+fn sabotaged(case: &Case, settings: &Settings) -> [Option<u64>; 8] {
     let Case { launch, text, places, costs } = case;
     let whole = table(launch);
     let lower = |costs: Launch| (costs != case.costs).then(|| rbb(&whole, launch, *places, costs));
@@ -184,6 +197,7 @@ fn sabotaged(case: &Case, settings: &Settings) -> [Option<u64>; 7] {
         lower(Launch { start: 0, ..*costs }),
         lower(Launch { end: 0, ..*costs }),
         lower(Launch { blocks_per_cycle: 0, ..*costs }),
+        lower(Launch { total_blocks_per_cycle: 0, ..*costs }),
         settings.queue.is_some().then(|| on(Settings { queue: None, ..same() })),
         (settings.write_back > 0).then(|| on(Settings { write_back: 0, ..same() })),
         stalls,
@@ -198,7 +212,7 @@ struct Tally {
     /// By bound: name, comparisons, violations, and runs that equal the bound.
     bounds: Vec<(&'static str, u64, u64, u64)>,
     /// The runs that exceed RBB without a term.
-    sabotaged: [u64; 7],
+    sabotaged: [u64; 8],
     /// The first violations.
     violations: Vec<String>,
 }
@@ -227,7 +241,7 @@ impl Tally {
         let whole = context.judged_as_a_whole();
         assert_eq!(Rbb.applicable(&context).is_ok(), whole, "seed {seed}");
         let of_launch = rbb(&table, launch, *places, *costs);
-        let lower = if whole { sabotaged(&case, &settings) } else { [None; 7] };
+        let lower = if whole { sabotaged(&case, &settings) } else { [None; 8] };
         // the bounds of blocks that run one after the other
         let mut of_blocks: Vec<(&'static str, Vec<u64>)> = Vec::new();
         let all = bound::all();

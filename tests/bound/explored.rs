@@ -193,6 +193,35 @@ fn accesses(draw: &mut impl FnMut(usize) -> usize) -> String {
     text
 }
 
+/// Loads of constants pass stages, and keep results of shared memory that are there before them from
+/// being written back.
+#[test]
+fn constants_in_front_of_shared_loads() {
+    for (constants, latency) in [(12, 9), (16, 14)] {
+        let latency = format!("pipeline.load_store.constant_latency={latency}");
+        let settings = "sms=1 sub_cores=1 memory.constant=none pipeline.front_end=none pipeline.collector=none \
+            pipeline.result_buses=none pipeline.load_store.shared_latency=1 units.int.init=1 units.int.lat=1 \
+            exit_issues=false";
+        let mut settings: Vec<String> = settings.split_whitespace().map(str::to_owned).collect();
+        settings.push(latency);
+        let each = |number: usize| format!("ld.const.u32 %r{}, [table+{}];\n", 10 + number, 4 * number);
+        let constants: String = (0..constants).map(each).collect();
+        let text = format!(
+            ".version 6.3\n.target sm_61\n.address_size 64\n.const .align 16 .b8 table[4096];\n\
+             .visible .entry k(.param .u64 k_param_0)\n{{\n.reg .b32 %r<99>;\n\
+             .shared .align 16 .b8 shared[64];\nmov.u32 %r2, shared;\n{constants}\
+             ld.shared.u32 %r3, [%r2];\n{}ret;\n}}\n",
+            "add.u32 %r3, %r3, %r3;\n".repeat(20)
+        );
+        let launch = random_accesses::launch_on_buffer(1, 32, 1 << 16);
+        let workload = runs::workload("k", reference::program("k.ptx", "k", text), launch);
+        let case = Case::of_workload(&workload, "accelsim-sm1", &settings, format!("{settings:?}")).unwrap();
+        let result = case.explore(10_000).unwrap();
+        println!("{} under the rules, {} of {}", result.gto, result.found.worst, result.bound);
+        assert!(result.found.worst <= result.bound, "EXCEEDED {} > {}", result.found.worst, result.bound);
+    }
+}
+
 /// A summary of cases.
 #[derive(Debug, Default)]
 struct Tally {

@@ -56,31 +56,32 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
         }
         Feature::DualIssue => ("pipeline: Pipeline(issue: Issue(per_warp: 2))", WITHOUT_RUNS),
         Feature::FrontEnd => ("pipeline: Pipeline(front_end: FrontEnd())", STAGES),
-        Feature::InstructionCaches => ("pipeline: Pipeline(instruction_caches: InstructionCaches())", NONE),
+        Feature::InstructionCaches => ("pipeline: Pipeline(instruction_caches: InstructionCaches())", STAGES),
         Feature::BoundedQueues => ("pipeline: Pipeline(queue: 3)", WITHOUT_RUNS),
         Feature::Collector => ("pipeline: Pipeline(collector: Collector())", STAGES),
         Feature::RegisterFile => ("pipeline: Pipeline(register_file: RegisterFile())", NONE),
         Feature::ResultBuses => ("pipeline: Pipeline(collector: Collector(), result_buses: 1)", STAGES),
         Feature::WriteBack => ("pipeline: Pipeline(write_back: 1)", [&["iwb", "swb", "lwb"], &["rbb"]]),
         Feature::LoadStore => ("pipeline: Pipeline(load_store: LoadStore())", STAGES),
-        Feature::LoadStoreStages => ("pipeline: Pipeline(load_store: LoadStore(read_latency: 1))", NONE),
+        Feature::LoadStoreStages => ("pipeline: Pipeline(load_store: LoadStore(read_latency: 1))", STAGES),
         Feature::FirstLevel => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1())", STAGES)
         }
         Feature::SlowBanks => {
-            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1(interval: 2))", NONE)
+            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(l1: L1(interval: 2))", STAGES)
         }
         Feature::UncachedLoads => unreachable!("a property of kernels"),
-        Feature::ConstantCache => {
-            ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache())", NONE)
-        }
+        Feature::ConstantCache => (
+            "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(constant: Cache(), lower: Partitions)",
+            STAGES,
+        ),
         Feature::Partitions => {
             ("pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions)", STAGES)
         }
         Feature::L2Halves => (
             "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Partitions, \
              partitions: Partitions(l2: Cache(), far_latency: 5))",
-            NONE,
+            STAGES,
         ),
         Feature::NarrowMemory => (
             "pipeline: Pipeline(load_store: LoadStore()), memory: Memory(lower: Fixed, fixed: Fixed(pipelined: false))",
@@ -91,7 +92,7 @@ fn switch(feature: Feature) -> (&'static str, [&'static [&'static str]; 2]) {
             NONE,
         ),
         Feature::LaunchCosts => ("pipeline: Pipeline(launch: Launch(end: 1))", LAUNCH),
-        Feature::SharedPlacement => ("pipeline: Pipeline(launch: Launch(total_blocks_per_cycle: 1))", NONE),
+        Feature::SharedPlacement => ("pipeline: Pipeline(launch: Launch(total_blocks_per_cycle: 1))", LAUNCH),
         Feature::RandomPlacement => {
             ("sms: 2, pipeline: Pipeline(launch: Launch(placement: Random(1)))", NONE)
         }
@@ -106,13 +107,32 @@ fn machine(settings: &str) -> Machine {
     shipped::machine_of(format!("Machine(name: \"m\", {units}, {settings})"))
 }
 
-/// Returns the machine's features for machine code. For other programs they are the same except for
-/// one.
+/// Returns a kernel of one instruction, which accesses memory.
+fn kernel(memory: MemoryOp) -> KernelCode {
+    let mut kernel = KernelCode::default();
+    let class = kernel.classes.intern("f");
+    kernel.instrs.push(Instr {
+        class,
+        class_by_space: None,
+        dsts: RegList::default(),
+        srcs: RegList::default(),
+        guard: None,
+        flow: Flow::Plain,
+        memory: Some(memory),
+        sem: Sem::None,
+        line: 0,
+        folded: false,
+    });
+    kernel
+}
+
+/// Returns the machine's features for machine code that loads constants. For other programs they are
+/// the same except for two.
 fn features(machine: &Machine) -> Features {
-    let plain = KernelCode::default().beyond_the_paper_model_on(machine);
-    assert_eq!(plain, machine.beyond_the_paper_model());
-    assert!(!plain.contains(Feature::ControlCodes));
-    let code = KernelCode { machine_code: Some(MachineCode::default()), ..KernelCode::default() };
+    let plain = kernel(MemoryOp::Load(Area::Const));
+    assert_eq!(plain.beyond_the_paper_model_on(machine), machine.beyond_the_paper_model());
+    assert!(!plain.beyond_the_paper_model_on(machine).contains(Feature::ControlCodes));
+    let code = KernelCode { machine_code: Some(MachineCode::default()), ..plain };
     code.beyond_the_paper_model_on(machine)
 }
 
@@ -141,12 +161,13 @@ fn every_switch_is_one_feature_with_its_bounds() {
             // only accesses through the load/store unit reach the memory
             Feature::LoadStoreStages
             | Feature::FirstLevel
-            | Feature::ConstantCache
             | Feature::Partitions
             | Feature::NarrowMemory
             | Feature::UnlimitedJitter => [Feature::LoadStore, feature].into_iter().collect(),
             Feature::SlowBanks => [Feature::LoadStore, Feature::FirstLevel, feature].into_iter().collect(),
-            Feature::L2Halves => [Feature::LoadStore, Feature::Partitions, feature].into_iter().collect(),
+            Feature::L2Halves | Feature::ConstantCache => {
+                [Feature::LoadStore, Feature::Partitions, feature].into_iter().collect()
+            }
             // with one SM there is no choice of placement
             Feature::RandomPlacement => [feature, Feature::SeveralSms].into_iter().collect(),
             _ => [feature].into_iter().collect(),
@@ -159,29 +180,46 @@ fn every_switch_is_one_feature_with_its_bounds() {
 /// Loads that bypass the L1 are a feature of the kernel, on machines that have one.
 #[test]
 fn loads_that_bypass_the_cache_are_a_feature_of_kernels() {
-    let mut kernel = KernelCode::default();
-    let class = kernel.classes.intern("f");
-    kernel.instrs.push(Instr {
-        class,
-        class_by_space: None,
-        dsts: RegList::default(),
-        srcs: RegList::default(),
-        guard: None,
-        flow: Flow::Plain,
-        memory: Some(MemoryOp::LoadUncached(Area::Global)),
-        sem: Sem::None,
-        line: 0,
-        folded: false,
-    });
+    let kernel = kernel(MemoryOp::LoadUncached(Area::Global));
     for (feature, bypasses) in [(Feature::FirstLevel, true), (Feature::Partitions, false)] {
         let machine = machine(switch(feature).0);
         let beyond = kernel.beyond_the_paper_model_on(&machine);
         assert_eq!(beyond.contains(Feature::UncachedLoads), bypasses);
         assert!(machine.beyond_the_paper_model().contains(feature));
         let context = Context { beyond, ..premises::paper(&PolicyKind::Gto, 2, false) };
-        let bounded =
-            bound::all().iter().any(|bound| bound.name() == "plb" && bound.applicable(&context).is_ok());
-        assert_eq!(bounded, !bypasses);
+        assert!(plb_applies(&context));
+    }
+}
+
+fn plb_applies(context: &Context) -> bool {
+    bound::all().iter().any(|bound| bound.name() == "plb" && bound.applicable(context).is_ok())
+}
+
+/// A cache for constants matters only to kernels that load constants, and parameters that are not
+/// ready. Behind it, PLB needs a crossbar.
+#[test]
+fn the_cache_for_constants_is_a_feature_of_kernels_that_use_it() {
+    let machine = |ready: bool, lower: &str| {
+        machine(&format!(
+            "pipeline: Pipeline(load_store: LoadStore(parameters_ready: {ready})), \
+             memory: Memory(constant: Cache(), lower: {lower})"
+        ))
+    };
+    for (area, ready, uses) in [
+        (Area::Const, true, true),
+        (Area::Generic, true, true),
+        (Area::KernelParam, true, false),
+        (Area::KernelParam, false, true),
+        (Area::Global, false, false),
+    ] {
+        // a cache that is not used gives perfect memory a latency all the same
+        for (lower, covered) in [("Partitions", true), ("Fixed", false), ("Perfect", false)] {
+            let uses = uses || lower == "Perfect";
+            let beyond = kernel(MemoryOp::Load(area)).beyond_the_paper_model_on(&machine(ready, lower));
+            assert_eq!(beyond.contains(Feature::ConstantCache), uses, "{area:?} {ready}");
+            let context = Context { beyond, ..premises::paper(&PolicyKind::Gto, 2, false) };
+            assert_eq!(plb_applies(&context), covered || !uses, "{area:?} {ready} {lower}");
+        }
     }
 }
 
@@ -287,7 +325,6 @@ fn features_that_are_not_accounted_for_are_named() {
          constants go through a cache (memory.constant); \
          memory does not accept every request at once (memory.fixed); \
          the latency of memory has no largest value (memory.jitter); \
-         all SMs together receive a limited number of blocks per cycle (pipeline.launch.total_blocks_per_cycle); \
          blocks are placed at random (pipeline.launch.placement)"
     );
     assert_eq!(applicable(&all), NONE);

@@ -1,5 +1,7 @@
 //! Tests of the bounds: one file for each question, one binary for all.
 
+#[path = "../support/bound_code.rs"]
+mod bound_code;
 #[path = "../support/bound_formulas.rs"]
 mod bound_formulas;
 #[path = "../support/bound_kernels.rs"]
@@ -48,6 +50,7 @@ mod monotone;
 mod parts;
 mod pipelined;
 mod pipelined_any_path;
+mod pipelined_code;
 mod pipelined_directed;
 mod pipelined_memory;
 mod pipelined_memory_directed;

@@ -149,6 +149,27 @@ pub fn rounds(few: u64) -> u64 {
     number("ROUNDS", if campaign::in_full() { 50 * few } else { few })
 }
 
+/// Draws instruction caches, most of them too small for the code in one way or another.
+pub fn instruction_caches(draw: &mut impl FnMut(usize) -> usize) -> String {
+    let instruction = [8, 16][draw(2)];
+    let line = instruction * [1, 2, 4, 8][draw(4)];
+    let mut cache =
+        |most: usize| format!("CodeCache(sets: {}, ways: {})", [1, 2, 4][draw(3)], 1 + draw(most));
+    let (l0, l1) = (cache(4), cache(30));
+    format!(
+        "instruction_caches: InstructionCaches(line: {line}, instruction: {instruction}, l0: {l0}, l1: {l1}, \
+         l1_latency: {}, l1_interval: {}, lower_latency: {}, lower_interval: {}, prefetch: {}, jump: {}, \
+         warm: {})",
+        [1, 2, 5, 30][draw(4)],
+        [1, 1, 3, 9][draw(4)],
+        [0, 1, 8, 60][draw(4)],
+        [1, 2, 7, 30][draw(4)],
+        [0, 0, 1, 2, 8][draw(5)],
+        [1, 1, 3, 12][draw(4)],
+        draw(3) == 0
+    )
+}
+
 /// Draws the pipeline of a machine of a micro kernel.
 pub fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> String {
     let mut parts = Vec::new();
@@ -166,7 +187,11 @@ pub fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> Strin
     } else if draw(2) == 0 {
         part(format!("queue: {}", draw(3)));
     }
-    if draw(2) == 0 {
+    let supply = draw(3);
+    if supply == 0 {
+        part(instruction_caches(draw));
+    }
+    if supply == 1 {
         let icache = match draw(3) {
             0 => format!(
                 ", icache: InstructionCache(line: 16, sets: {}, ways: {}, miss_latency: {}, instruction: 8)",
@@ -196,11 +221,12 @@ pub fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> Strin
     }
     if draw(3) == 0 {
         part(format!(
-            "launch: Launch(first: {}, start: {}, end: {}, blocks_per_cycle: {})",
+            "launch: Launch(first: {}, start: {}, end: {}, blocks_per_cycle: {}, total_blocks_per_cycle: {})",
             draw(4),
             draw(6),
             draw(4),
-            draw(3)
+            draw(3),
+            draw(4)
         ));
     }
     format!("Pipeline({})", parts.join(", "))

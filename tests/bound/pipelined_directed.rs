@@ -48,10 +48,11 @@ fn places_of_blocks_that_are_placed_late() {
 }
 
 /// Returns a kernel with these registers and this body: %rd1 is the address of the buffer, %r1 the
-/// thread, and %r2 the address of 4096 bytes of shared memory.
+/// thread, and %r2 the address of 4096 bytes of shared memory; `table` has 4096 bytes of constants.
 pub fn workload(registers: &str, body: &str, launch: Launch) -> Workload {
     let text = format!(
-        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n{{\n\
+        ".version 6.3\n.target sm_61\n.address_size 64\n.const .align 16 .b8 table[4096];\n\
+         .visible .entry k(.param .u64 k_param_0)\n{{\n\
          {registers}.shared .align 16 .b8 shared[4096];\nld.param.u64 %rd1, [k_param_0];\n\
          cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, shared;\n{body}ret;\n}}\n"
     );
@@ -126,5 +127,25 @@ fn wrong_instructions_of_a_held_warp() {
         let parts: String = (0..100).map(part).collect();
         let of = InPtx { settings: &settings, blocks: 1, threads: 32 };
         of.holds(&format!("setp.lt.u32 %p1, %r1, 20;\n{parts}"));
+    }
+}
+
+/// A loop of which each iteration jumps.
+#[test]
+fn jumps() {
+    for jump in [2, 9, 60] {
+        let jump = format!("pipeline.instruction_caches.jump={jump}");
+        let settings = [
+            "units.int.init=1",
+            "units.int.lat=0",
+            "pipeline.write_back=0",
+            "pipeline.collector=none",
+            "pipeline.result_buses=none",
+            "pipeline.front_end=none",
+            "pipeline.instruction_caches.warm=true",
+            &jump,
+        ];
+        let of = InPtx { settings: &settings, blocks: 1, threads: 32 };
+        of.holds("mov.u32 %r5, 0;\nL:\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 90;\n@%p1 bra L;\n");
     }
 }

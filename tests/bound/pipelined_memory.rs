@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use warpbound::check::Workload;
 
-use crate::pipelined::{COMPARED, POLICIES, Tally, number, of_workload, rounds};
+use crate::pipelined::{COMPARED, POLICIES, Tally, instruction_caches, number, of_workload, rounds};
 use crate::pipelined_directed::InPtx;
 use crate::pipelined_streams::{SETTINGS, body};
 use crate::{random_accesses, random_memory, runs, shipped};
@@ -78,6 +78,27 @@ pub fn of_memory(mut draw: &mut dyn FnMut(usize) -> usize, without: &[&str]) -> 
     settings
 }
 
+/// Draws settings of stages that only the newest machines have.
+fn of_new_stages(mut draw: &mut dyn FnMut(usize) -> usize) -> Vec<String> {
+    let mut settings = Vec::new();
+    for (name, values) in [
+        ("memory.l1.interval", ["2", "3", "9"]),
+        ("memory.partitions.far_latency", ["1", "9", "60"]),
+        ("pipeline.load_store.constant_latency", ["1", "9", "60"]),
+        ("pipeline.load_store.read_latency", ["1", "9", "60"]),
+        ("pipeline.launch.total_blocks_per_cycle", ["1", "2", "3"]),
+    ] {
+        if draw(3) == 0 {
+            settings.push(format!("{name}={}", values[draw(3)]));
+        }
+    }
+    if draw(4) == 0 {
+        settings.push("pipeline.front_end=none".to_owned());
+        settings.push(format!("pipeline.{}", instruction_caches(&mut draw).replacen(": ", "=", 1)));
+    }
+    settings
+}
+
 #[test]
 fn random_memory_systems() {
     let rounds = rounds(1500);
@@ -89,6 +110,9 @@ fn random_memory_systems() {
         for _ in 0..draw(4) {
             let of = SETTINGS[draw(SETTINGS.len())];
             settings.push(of[draw(of.len())].to_owned());
+        }
+        if draw(2) == 0 {
+            settings.extend(of_new_stages(draw));
         }
         (base, settings)
     });
@@ -110,6 +134,7 @@ fn the_naive_formula() {
             pipeline.result_buses=none";
         settings.push("hazards=[Raw, Waw]".to_owned());
         settings.extend(fixed.split(' ').map(str::to_owned));
+        settings.extend(of_new_stages(draw));
         (base, settings)
     });
     let compared = COMPARED.load(Relaxed) - before;

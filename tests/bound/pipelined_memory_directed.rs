@@ -375,3 +375,77 @@ fn loads_of_overwritten_registers() {
         holds(&["d.latency=100", L1, "l1.mshrs=1"], (1, 32), &each(30, load));
     }
 }
+
+/// Banks of an L1 that are occupied by the transactions before: 0.99.
+#[test]
+fn occupied_banks() {
+    for banks in [1, 2, 4, 8] {
+        let of = format!("m.l1.banks={banks} m.l1.interval=9");
+        let settings = [L1, &of, "l1.sectored=true l1.write_miss=Allocate m.start=LeftAndCopied"];
+        for (lanes, warps) in [(4, 128), (32, 1024), (128, 4096)] {
+            for kinds in ["r", "w", "rw"] {
+                holds(&settings, (1, 64), &stream(kinds, 30, 0, lanes, warps));
+            }
+        }
+    }
+}
+
+/// Loads of lines in the far half of an L2: 1.0.
+#[test]
+fn lines_of_the_far_half() {
+    for far in [1, 7, 90] {
+        let of = format!("p.far_latency={far} p.channels=2 sms=3");
+        for (blocks, queue) in [(1, 60000), (3, 60000), (3, 1), (3, 2)] {
+            let settings = [&of, COPIED, &format!("p.queue={queue}")];
+            holds(&settings, (blocks, 32), &chain(20, 4096 + 256));
+            holds(&settings, (blocks, 32), &chain(20, 4096));
+            holds(&settings, (blocks, 96), &stream("rrw", 20, 256, 128, 4096));
+        }
+    }
+    let odd = format!("add.u64 %rd1, %rd1, 256;\n{}", chain(100, 512));
+    for far in ["p.far_latency=20", "p.far_latency=300"] {
+        let settings = [COPIED, "p.channels=2 p.slices=1 p.spread=Linear", far];
+        holds(&settings, (1, 32), &odd);
+        holds(&[&settings[..], &[L1]].concat(), (1, 32), &odd);
+        holds(&settings, (1, 256), &stream("r", 60, 512, 4, 128));
+    }
+}
+
+/// Constants through a cache, in turn with shared memory, the L1 and atomics: 0.98.
+#[test]
+fn constants_through_a_cache() {
+    let constants = |times: usize, step: usize| {
+        each(times, |n| format!("ld.const.u32 %r{}, [table+{}];\n", 20 + n % 60, n * step % 4096))
+    };
+    let dependent =
+        each(30, |n| format!("ld.const.u32 %r9, [table+{}];\nadd.u32 %r10, %r9, %r9;\n", n * 132 % 4096));
+    let mixed = each(20, |n| {
+        format!(
+            "ld.const.u32 %r{}, [table+{}];\nld.shared.u32 %r{}, [%r2+{}];\nld.global.u32 %r{}, [%rd1+{}];\n",
+            20 + n,
+            n * 64,
+            50 + n,
+            4 * n,
+            80 + n,
+            128 * (n % 3)
+        )
+    });
+    let atomic = "atom.global.add.u32 %r9, [%rd1], %r1;\n";
+    for cache in [
+        "m.constant=Cache(line:64,sets:16,ways:4,sectored:false)",
+        "m.constant=Cache(line:128,sets:1,ways:1,sectored:false,mshrs:1,merge:1,miss_queue:2)",
+        "m.constant=Cache(line:32,sets:2,ways:2,sectored:false,mshrs:2,merge:2,miss_queue:3)",
+        "m.constant=Cache(line:128,sets:2,ways:1,sectored:true,mshrs:2,merge:2,miss_queue:2)",
+    ] {
+        for stages in [0, 2, 40] {
+            let of = format!("ls.constant_latency={stages} ls.parameters_ready=true m.l1.interval=2");
+            let settings = [L1, cache, &of, COPIED];
+            for (blocks, threads) in [(1, 32), (1, 512), (4, 64)] {
+                for body in [&dependent, &constants(60, 4), &constants(60, 68), &mixed] {
+                    holds(&settings, (blocks, threads), body);
+                    holds(&settings, (blocks, threads), &format!("{body}{}", atomic.repeat(5)));
+                }
+            }
+        }
+    }
+}

@@ -64,7 +64,9 @@ fn each_policy_with_a_bound_of_its_own_has_an_answer() {
 
 #[test]
 fn the_blockers_of_the_nearest_bound_are_named() {
-    let settings = ["--set", "memory.constant.sets=4", "--set", "memory.jitter=Geometric(3)"];
+    let settings =
+        ["--set", "memory.l1=none", "--set", "memory.lower=Perfect", "--set", "memory.constant.sets=4"];
+    let settings = [&settings[..], &["--set", "memory.jitter=Geometric(3)"]].concat();
     let args = [&["check", "saxpy", "--machine", "fermi-c2050"], &settings[..]].concat();
     let object = json(&args, 0);
     let answer = &object["answers"][0];

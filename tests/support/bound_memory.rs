@@ -1,7 +1,7 @@
 //! A second, naive implementation of PLB with a memory system, written from the page of its proof.
 //!
 //! It covers one SM with one sub-core, without collector, front end, result buses, control codes
-//! and constant cache; WAW hazards; transactions of 32 bytes; an L1 or partitions; caches with lines
+//! and cache for constants; WAW hazards; transactions of 32 bytes; an L1 or partitions; caches with lines
 //! of 128 bytes, but no sectored L1 in front of an L2 that is not; and address bits of channels,
 //! slices, banks and rows from 7 on. Nothing is known of earlier launches.
 //!
@@ -10,7 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::bound_pipelined::{Ready, awaited, written};
+use crate::bound_code::{Code, Walk};
+use crate::bound_pipelined::{Ready, awaited, loads, may_be_constant, of_launch, written};
 use warpbound::isa::Space;
 use warpbound::machine::memory::{CacheSettings, Dram, Jitter, LowerLevel, WriteMiss, WritePolicy};
 use warpbound::machine::{Hazards, Machine, Mapping, place_of};
@@ -61,8 +62,12 @@ struct Naive<'a> {
     copied: BTreeSet<u64>,
     l2_stays: bool,
     l1_stays: bool,
-    has_atomics: bool,
+    code: Code<'a>,
+    /// Whether some accesses go to the port at once: atomics and loads that bypass the L1.
+    has_bypasses: bool,
     loads_shared: bool,
+    /// Whether loads of constants or parameters pass stages in the load/store unit.
+    passes_constants: bool,
 }
 
 /// Returns PLB, or nothing where this implementation has no formula.
@@ -109,8 +114,10 @@ pub fn value(
         copied: BTreeSet::new(),
         l2_stays: false,
         l1_stays: false,
-        has_atomics: false,
+        code: Code::new(table, machine),
+        has_bypasses: false,
         loads_shared: false,
+        passes_constants: false,
     };
     naive.list(program, blocks);
     naive.find_what_stays();
@@ -123,18 +130,22 @@ fn is_global(table: &TimingTable, step: Step) -> bool {
         && matches!(table.space(step), Space::Global | Space::Local)
 }
 
+/// Whether an access goes to the port at once.
+fn bypasses(access: Access) -> bool {
+    matches!(access, Access::Atomic | Access::LoadUncached)
+}
+
 impl Naive<'_> {
     /// Lists all steps and all requests of the launch.
     fn list(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
-        let area = |instr: &warpbound::program::Instr| match instr.memory {
-            Some(MemoryOp::Load(area) | MemoryOp::Atomic(area)) => Some(area),
-            _ => None,
-        };
-        self.loads_shared =
-            program.instrs.iter().any(|instr| matches!(area(instr), Some(Area::Shared | Area::Generic)));
-        self.has_atomics = program.instrs.iter().any(
-            |instr| matches!(instr.memory, Some(MemoryOp::Atomic(area)) if !matches!(area, Area::Shared)),
-        );
+        self.loads_shared = loads(program, |area| matches!(area, Area::Shared | Area::Generic));
+        self.has_bypasses = program.instrs.iter().any(|instr| match instr.memory {
+            Some(MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area)) => area != Area::Shared,
+            _ => false,
+        });
+        let unit = self.machine.pipeline().unwrap().load_store.unwrap();
+        let loads_constants = loads(program, may_be_constant);
+        self.passes_constants = unit.constant_latency > 0 && loads_constants;
         for (block, paths) in blocks.iter().enumerate() {
             let mut of_block = Vec::new();
             for (warp, path) in paths.warps.iter().enumerate() {
@@ -316,15 +327,29 @@ impl Naive<'_> {
         self.machine.memory().l1.as_ref().map_or(0, |l1| l1.latency.max(1) + 1)
     }
 
+    /// The ticks by which the delivery may take longer to the other half of the L2.
+    fn far(&self) -> u64 {
+        if self.l2.is_some() { self.machine.memory().partitions.far_latency } else { 0 }
+    }
+
     /// The cycles from the port to the write-back.
     fn below(&self, with_dram: bool) -> u64 {
+        self.way_below(with_dram, self.far())
+    }
+
+    /// The least of these cycles.
+    fn soonest(&self) -> u64 {
+        self.way_below(false, 0)
+    }
+
+    fn way_below(&self, with_dram: bool, far: u64) -> u64 {
         let memory = self.machine.memory();
         if !self.partitions {
             let latency = if memory.lower == LowerLevel::Perfect { 1 } else { memory.fixed.latency.max(1) };
             return latency + self.jitter() + 1;
         }
         // port, crossbar, delivery, look-up
-        let mut ticks = 1 + 1 + (memory.partitions.latency + 1) + 1;
+        let mut ticks = 1 + 1 + (memory.partitions.latency + far + 1) + 1;
         if with_dram {
             let dram = self.dram();
             // each change of the clock costs one tick more
@@ -408,7 +433,7 @@ impl Naive<'_> {
     fn has_brought(&self, request: &Request, sector: u32, brings: impl Fn(&Self, &Request) -> u8) -> bool {
         let own = self.taken[request.block][request.warp].iter().flat_map(|taken| &taken.requests);
         let before = own.take_while(|other| *other != request).filter(|other| {
-            other.access == Access::Load
+            matches!(other.access, Access::Load | Access::LoadUncached)
                 && other.line == request.line
                 && brings(self, other) >> sector & 1 == 1
         });
@@ -418,7 +443,10 @@ impl Naive<'_> {
     fn hits_l1(&self, request: &Request) -> bool {
         self.l1.is_some()
             && request.access == Access::Load
-            && self.has_brought(request, request.sector, Self::asked)
+            && self.has_brought(request, request.sector, |naive, other| match other.access {
+                Access::LoadUncached => 0,
+                _ => naive.asked(other),
+            })
     }
 
     /// The loads and atomics that fetch if lines of the L2 stay, and what they fetch: each set of
@@ -452,13 +480,22 @@ impl Naive<'_> {
         if self.copies(request) == 2 {
             service += self.passing(32) + self.ticks(1);
         }
-        if self.l1.is_some() && self.has_atomics && request.access != Access::Atomic {
+        if self.l1.is_some() && self.has_bypasses && !bypasses(request.access) {
             service += self.scale();
         }
-        if self.loads_shared && !is_store {
+        if (self.loads_shared || self.passes_constants) && !is_store {
             service += self.scale();
         }
         service
+    }
+
+    /// The cycles in which an access waits for banks of the L1.
+    fn waits_for_banks(&self, requests: &[Request]) -> u64 {
+        let l1 = self.machine.memory().l1.as_ref().filter(|_| !bypasses(requests[0].access));
+        let Some(l1) = l1 else { return 0 };
+        let lines: BTreeSet<u64> = requests.iter().map(|request| request.line).collect();
+        let groups = if l1.banks >= 4 { lines.len() } else { requests.len() };
+        groups as u64 * l1.interval.saturating_sub(1)
     }
 
     /// The service of instructions.
@@ -467,7 +504,8 @@ impl Naive<'_> {
         let shared = self.shared_answer();
         let factor = shared.saturating_sub(1).div_ceil(u64::from(unit.shared_latency).max(1)).max(1);
         let returned = if self.partitions { self.cycles(1) + 3 } else { 1 };
-        let overtakes = (self.through_l1() + self.below(false)).saturating_sub(returned) < shared;
+        let overtakes =
+            self.passes_constants || (self.through_l1() + self.soonest()).saturating_sub(returned) < shared;
         let of = |taken: &Taken| {
             let (table, step) = (self.table, taken.step);
             let extra = u64::from(step.memory().extra_transactions);
@@ -478,7 +516,13 @@ impl Naive<'_> {
                 (Some(_), Space::Shared) => (u64::from(overtakes) + extra + 1) * factor * self.scale(),
                 (Some(_), Space::Global | Space::Local) => {
                     let requests: u64 = taken.requests.iter().map(|request| self.request(request)).sum();
-                    requests.max(self.scale())
+                    let waits =
+                        if taken.requests.is_empty() { 0 } else { self.waits_for_banks(&taken.requests) };
+                    requests.max(self.scale()) + waits * self.scale()
+                }
+                // in the load/store unit and at the write-back
+                (Some(Access::Load), Space::Const | Space::Param) if self.passes_constants => {
+                    2 * self.scale()
                 }
                 _ => self.scale(),
             }
@@ -548,7 +592,9 @@ impl Naive<'_> {
     }
 
     fn write_back(&self, request: &Request) -> u64 {
-        let whole = request.access == Access::Atomic && self.l2.is_some_and(|l2| !l2.sectored);
+        // an atomic makes everything dirty that its fetch brings, or that of a load that it joins
+        let whole_lines = self.l2.is_some_and(|l2| !l2.sectored) || self.l1.is_some_and(|l1| !l1.sectored);
+        let whole = request.access == Access::Atomic && whole_lines;
         self.in_dram(if whole { 128 } else { 32 }, true, 0, 0)
     }
 
@@ -746,11 +792,11 @@ impl Naive<'_> {
         most: u64,
     ) -> u64 {
         let merge = u64::from(cache.merge);
-        let has_atomics = loads.iter().any(|load| load.access == Access::Atomic);
-        if waiting * if by_sector { 1 } else { 4 } <= merge && !has_atomics {
+        let has_bypasses = loads.iter().any(|load| bypasses(load.access));
+        if waiting * if by_sector { 1 } else { 4 } <= merge && !has_bypasses {
             return 0;
         }
-        let most = if has_atomics { u64::MAX } else { most };
+        let most = if has_bypasses { u64::MAX } else { most };
         let of_sector = |sector: u32| {
             let first = |load: &&Request| self.asked(load).trailing_zeros() == sector;
             (loads.iter().filter(first).count() as u64).min(most)
@@ -793,10 +839,10 @@ impl Naive<'_> {
 
     fn in_case(&self, case: Case, blocks: &[BlockPaths]) -> u64 {
         let launch = self.machine.pipeline().unwrap().launch;
-        let (mut spans, mut most) = (0, 0);
+        let (mut spans, mut most, mut code) = (0, 0, 0);
         for block in &self.taken {
             let mut sections: Vec<u64> = Vec::new();
-            block.iter().for_each(|warp| self.spans(case, warp, &mut sections));
+            block.iter().for_each(|warp| code += self.spans(case, warp, &mut sections));
             let empty = sections.is_empty() && launch.start > 0;
             let own = launch.start + u64::from(empty) + sections.iter().sum::<u64>();
             spans += own;
@@ -804,19 +850,24 @@ impl Naive<'_> {
         }
         let (count, places, scale) = (blocks.len() as u64, self.places, self.scale());
         let of_spans = if count <= places { places * most } else { spans + (places - 1) * most };
-        let placing =
-            if launch.blocks_per_cycle > 0 { (count - 1) / u64::from(launch.blocks_per_cycle) } else { 0 };
         let service = self.instructions()
             + self.replies(case)
             + self.deliveries()
             + self.dram_service(case)
-            + self.excursions(case) * scale;
-        launch.first + launch.end + placing + (places * service + of_spans * scale) / (places * scale)
+            + (code + self.excursions(case)) * scale;
+        self.code.once()
+            + of_launch(self.machine, count)
+            + (places * service + of_spans * scale) / (places * scale)
     }
 
     fn shared_answer(&self) -> u64 {
         let unit = self.machine.pipeline().unwrap().load_store.unwrap();
         if self.loads_shared { (u64::from(unit.shared_latency) + 1).max(2) } else { 0 }
+    }
+
+    fn constant_answer(&self) -> u64 {
+        let unit = self.machine.pipeline().unwrap().load_store.unwrap();
+        if self.passes_constants { u64::from(unit.constant_latency) + 1 } else { 0 }
     }
 
     /// The latency of an instruction, and that of the acknowledgement of a store.
@@ -830,11 +881,16 @@ impl Naive<'_> {
             _ if access == Access::Fence => 0,
             Space::Shared if access == Access::Store => 0,
             Space::Shared => self.shared_answer(),
+            Space::Const | Space::Param if access == Access::Load && self.passes_constants => {
+                self.constant_answer()
+            }
             Space::Global | Space::Local => {
                 let fetches = taken.requests.iter().any(|request| self.may_fetch(request));
                 let hits = taken.requests.iter().all(|request| self.hits_l1(request));
                 let with_dram = case == Case::Any || fetches;
-                let all = (self.through_l1() + self.below(with_dram) + 1).max(self.shared_answer());
+                // (and no less than that of a load of constants)
+                let least = self.shared_answer().max(self.constant_answer());
+                let all = (self.through_l1() + self.below(with_dram) + 1).max(least);
                 if case == Case::L1 && hits { self.through_l1().min(all) } else { all }
             }
             _ => 0,
@@ -842,14 +898,19 @@ impl Naive<'_> {
         if access == Access::Store { (start, start + answer) } else { (start + answer, 0) }
     }
 
-    /// Raises the largest spans of the sections to those of a warp.
-    fn spans(&self, case: Case, warp: &[Taken], sections: &mut Vec<u64>) {
+    /// Raises the largest spans of the sections to those of a warp. Returns the services of its lines of
+    /// code.
+    fn spans(&self, case: Case, warp: &[Taken], sections: &mut Vec<u64>) -> u64 {
         let (table, unit) = (self.table, self.machine.pipeline().unwrap().load_store.unwrap());
         let (mut section, mut ready) = (0, Ready::default());
+        let (mut walk, mut code) = (Walk::default(), 0);
         let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
         for taken in warp {
             let (step, instr) = (taken.step, table.instr(taken.step.pc()));
             let (latency, acknowledged) = self.latency(case, taken);
+            let supplied = self.code.next(&mut walk, step, issue);
+            code += supplied.service;
+            issue = (issue + supplied.jump).max(supplied.not_before);
             issue = issue.max(held).max(ready.awaited(table, step));
             ready.write(table, step, issue + latency);
             all = all.max(issue + latency);
@@ -861,11 +922,14 @@ impl Naive<'_> {
             }
             sections.resize(sections.len().max(section + 1), 0);
             sections[section] = sections[section].max(issue + latency.max(acknowledged));
+            sections[section] = sections[section].max(supplied.requested);
             if instr.flow == Flow::Barrier {
                 section += 1;
                 (issue, all, held) = (0, 0, 0);
                 ready.clear();
+                walk.begin_section();
             }
         }
+        code
     }
 }

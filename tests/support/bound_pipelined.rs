@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::bound_code::{Code, Walk};
 use warpbound::isa::Space;
 use warpbound::machine::memory::{Jitter, LowerLevel};
 use warpbound::machine::{Hazards, Machine, OpTiming};
@@ -53,6 +54,7 @@ impl Ready {
 struct Formula<'a> {
     table: &'a TimingTable,
     machine: &'a Machine,
+    code: Code<'a>,
     /// k of units and of accesses, and g.
     unit_start: u64,
     access_start: u64,
@@ -72,6 +74,26 @@ struct Sums {
     spans: Vec<u64>,
 }
 
+/// Returns whether a program has loads or atomics of such an area.
+pub fn loads(program: &KernelCode, of: impl Fn(Area) -> bool) -> bool {
+    program.instrs.iter().any(|instr| match instr.memory {
+        Some(MemoryOp::Load(area) | MemoryOp::LoadUncached(area) | MemoryOp::Atomic(area)) => of(area),
+        _ => false,
+    })
+}
+
+/// Whether a load of such an area may be one of a constant or a parameter.
+pub fn may_be_constant(area: Area) -> bool {
+    matches!(area, Area::Const | Area::KernelParam | Area::FunctionParam | Area::Generic)
+}
+
+/// Returns F without what instruction caches count.
+pub fn of_launch(machine: &Machine, blocks: u64) -> u64 {
+    let launch = machine.pipeline().unwrap().launch;
+    let placing = |per_cycle: u32| (blocks - 1).checked_div(per_cycle.into()).unwrap_or(0);
+    launch.first + launch.end + placing(launch.blocks_per_cycle) + placing(launch.total_blocks_per_cycle)
+}
+
 /// Returns PLB, or nothing where this implementation has no formula.
 pub fn value(
     program: &KernelCode,
@@ -85,7 +107,9 @@ pub fn value(
     let has_conflicts = table.instrs().iter().filter(on_a_unit).any(|instr| instr.banks.is_some());
     let memory = machine.memory();
     let has_memory_system = memory.l1.is_some() || memory.lower == LowerLevel::Partitions;
+    let loads_constants = loads(program, may_be_constant);
     let simple = !has_memory_system
+        && (memory.constant.is_none() || !loads_constants)
         && machine.sms() == 1
         && table.sub_cores().count() == 1
         && table.barriers().is_none();
@@ -108,10 +132,8 @@ pub fn value(
     // everything times R and the number of parts of a cycle
     let of_spans =
         if count <= places { places * most } else { spans.iter().sum::<u64>() + (places - 1) * most };
-    let once = formula.cold() + launch.first + launch.end;
-    let placing =
-        if launch.blocks_per_cycle > 0 { (count - 1) / u64::from(launch.blocks_per_cycle) } else { 0 };
-    Some(once + placing + (places * load + of_spans * parts) / (places * parts))
+    let once = formula.cold() + formula.code.once() + of_launch(machine, count);
+    Some(once + (places * load + of_spans * parts) / (places * parts))
 }
 
 impl<'a> Formula<'a> {
@@ -119,6 +141,7 @@ impl<'a> Formula<'a> {
         let mut formula = Self {
             table,
             machine,
+            code: Code::new(table, machine),
             unit_start: 0,
             access_start: 1,
             answer: 0,
@@ -138,13 +161,8 @@ impl<'a> Formula<'a> {
             formula.access_start = formula.unit_start;
         }
         if let Some(unit) = pipeline.load_store {
-            let loads_shared = program.instrs.iter().any(|instr| {
-                let area = match instr.memory {
-                    Some(MemoryOp::Load(area) | MemoryOp::Atomic(area)) => Some(area),
-                    _ => None,
-                };
-                matches!(area, Some(Area::Shared | Area::Generic))
-            });
+            let loads_shared = loads(program, |area| matches!(area, Area::Shared | Area::Generic));
+            let loads_constants = loads(program, may_be_constant);
             let memory = machine.memory();
             let jitter = match memory.jitter {
                 Jitter::Uniform(_, most) | Jitter::HeavyTail { most, .. } => most,
@@ -155,7 +173,8 @@ impl<'a> Formula<'a> {
                 _ => 3,
             };
             let of_shared = if loads_shared { u64::from(unit.shared_latency) + 1 } else { 0 };
-            formula.answer = of_memory.max(of_shared);
+            let of_constants = if loads_constants { u64::from(unit.constant_latency) + 1 } else { 0 };
+            formula.answer = of_memory.max(of_shared).max(of_constants);
             if pipeline.collector.is_some() && formula.some_access_has_a_result {
                 formula.answer = formula.longer_answer(unit.shared_latency.into(), memory.lower);
             }
@@ -250,6 +269,7 @@ impl<'a> Formula<'a> {
             (Space::Shared, _) => ((extra + writes) * of_shared, true),
             (Space::Global | Space::Local, Access::Store) => (transactions * of_memory, true),
             (Space::Global | Space::Local, _) => (transactions * writes * of_memory, true),
+            (Space::Const | Space::Param, Access::Load) if unit.constant_latency > 0 => (writes, true),
             _ => (1, false),
         };
         let blocked = if one_step && has_result { transactions * writes } else { 0 };
@@ -344,6 +364,7 @@ impl<'a> Formula<'a> {
         let (mut buffer, mut goes_on): (Vec<u32>, u32) = (Vec::new(), 0);
         let (mut section, mut begins) = (0, true);
         let mut ready = Ready::default();
+        let mut walk = Walk::default();
         let (mut issue, mut all, mut held) = (0_u64, 0_u64, 0_u64);
         for (index, &step) in steps.iter().enumerate() {
             let (pc, instr) = (step.pc().get(), table.instr(step.pc()));
@@ -383,11 +404,15 @@ impl<'a> Formula<'a> {
             traffic = rest;
             let (service, latency, acknowledged) = self.costs(step, group);
             sums.services += service;
+            let supplied = self.code.next(&mut walk, step, issue);
+            weight = weight.max(supplied.jump);
+            sums.services += supplied.service * self.fetches * self.buses;
             if let Some(collector) = pipeline.collector {
                 weight += self.unit_start.saturating_sub(u64::from(collector.units) + 1);
             }
             let from = if holds_others { issue.max(held) } else { issue };
             issue = (from + weight).max(held).max(ready.awaited(table, step));
+            issue = issue.max(supplied.not_before);
             ready.write(table, step, issue + latency);
             all = all.max(issue + latency);
             let unit = pipeline.load_store;
@@ -399,11 +424,13 @@ impl<'a> Formula<'a> {
             }
             sums.spans.resize(sums.spans.len().max(section + 1), 0);
             sums.spans[section] = sums.spans[section].max(issue + latency.max(acknowledged));
+            sums.spans[section] = sums.spans[section].max(supplied.requested);
             begins = instr.flow == Flow::Barrier;
             if begins {
                 section += 1;
                 (issue, all, held) = (0, 0, 0);
                 ready.clear();
+                walk.begin_section();
                 if index + 1 == steps.len() && buffer.is_empty() && pipeline.front_end.is_some() {
                     sums.fetches += if self.misses().is_some() { 2 } else { 1 };
                 }

@@ -1,6 +1,6 @@
 //! The machine features beyond the paper model that each bound accounts for.
 
-use warpbound_core::machine::Feature;
+use warpbound_core::machine::{Feature, Features};
 
 /// The claim that a bound makes; there is one variant for each bound. Each claim holds on machines
 /// of the paper model, and on machines whose further features its proof accounts for.
@@ -25,8 +25,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Returns whether the claim also holds on machines with this feature.
-    pub(super) fn accounts_for(self, feature: Feature) -> bool {
+    /// Returns whether the claim also holds on machines with this feature, which is one of these.
+    pub(super) fn accounts_for(self, feature: Feature, all: Features) -> bool {
         let by: &[Self] = match feature {
             Feature::BoundedQueues | Feature::DualIssue => &[Self::Iwb, Self::Rbb, Self::Plb],
             Feature::RotatingSubCores | Feature::UnscoredResults => &[Self::Iwb, Self::Rbb, Self::Plb],
@@ -36,15 +36,14 @@ impl Claim {
             Feature::FrontEnd | Feature::Collector | Feature::ResultBuses | Feature::LoadStore => {
                 &[Self::Plb]
             }
-            Feature::FirstLevel | Feature::Partitions => &[Self::Plb],
-            Feature::InstructionCaches
+            Feature::FirstLevel | Feature::SlowBanks | Feature::UncachedLoads => &[Self::Plb],
+            // the lemmas about constants are about caches in front of a crossbar
+            Feature::ConstantCache if all.contains(Feature::Partitions) => &[Self::Plb],
+            Feature::Partitions | Feature::L2Halves => &[Self::Plb],
+            Feature::InstructionCaches | Feature::LoadStoreStages => &[Self::Plb],
+            Feature::SharedPlacement => &[Self::Rbb, Self::Plb],
+            Feature::ConstantCache
             | Feature::RegisterFile
-            | Feature::LoadStoreStages
-            | Feature::SlowBanks
-            | Feature::UncachedLoads
-            | Feature::ConstantCache
-            | Feature::L2Halves
-            | Feature::SharedPlacement
             | Feature::RandomPlacement
             | Feature::NarrowMemory
             | Feature::UnlimitedJitter => &[],

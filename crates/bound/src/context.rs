@@ -247,6 +247,7 @@ impl Context {
         self.resident_blocks > 1
             || self.beyond.contains(Feature::SeveralSms)
             || self.beyond.contains(Feature::LaunchCosts)
+            || self.beyond.contains(Feature::SharedPlacement)
     }
 
     /// Checks that sections exist: blocks run one after the other, and barriers involve all warps.
@@ -268,7 +269,8 @@ impl Context {
 
     /// Checks that the claim accounts for every feature of the machine beyond the paper model.
     fn accounted_for_by(&self, claim: Claim) -> Result<(), NotApplicable> {
-        let others: Features = self.beyond.iter().filter(|&feature| !claim.accounts_for(feature)).collect();
+        let is_other = |feature: &Feature| !claim.accounts_for(*feature, self.beyond);
+        let others: Features = self.beyond.iter().filter(is_other).collect();
         if others.is_empty() { Ok(()) } else { Err(NotApplicable(Reason::Beyond(others))) }
     }
 

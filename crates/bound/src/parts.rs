@@ -33,9 +33,9 @@ pub enum Part {
     Operands,
     /// Results that would leave units together.
     Results,
-    /// Fetches.
+    /// Fetches, and lines of code that may be requested again.
     Fetch,
-    /// Cold misses of the instruction cache.
+    /// Cold misses of the instruction cache, and lines of code that are requested once.
     InstructionCache,
     /// What the bound adds because the warps that decide it may be on other sub-cores than the largest
     /// load, and may change their sub-core from section to section.

@@ -25,8 +25,8 @@ use warpbound_core::machine::Feature;
 ///        a cycle
 /// Λ_b  = the sum over the sections of block b of the largest span of a warp, plus launch.start,
 ///        plus 1 with front_end.ends_warps
-/// F    = launch.first + launch.end + (n - 1) / blocks_per_cycle, plus the cold misses of the
-///        instruction cache if all code has a place in it
+/// F    = launch.first + launch.end + (n - 1) / blocks_per_cycle + (n - 1) / total_blocks_per_cycle,
+///        plus the cold misses of the instruction cache if all code has a place in it
 /// ```
 ///
 /// For a launch of n blocks, of which an SM holds R at a time,
@@ -40,14 +40,17 @@ use warpbound_core::machine::Feature;
 /// count as in [`Rbb`](super::Rbb), too; with a collector, S contains the services of all
 /// sub-cores.
 ///
+/// With instruction caches, F contains the requests for lines of code that are made once, G those
+/// that may be made again, and a span includes the arrivals of lines.
+///
 /// With an L1, a crossbar, slices and DRAM, F also contains what requests cost beside the services of
 /// their instructions: in DRAM, on their way back from it, in slices that are full, and while a
 /// cache cannot track another fetch. [`proofs::memory`](super::proofs::memory) states them.
 ///
 /// # Premises
-/// A work-conserving policy and barriers of all warps. Machines with a constant cache, memory of
-/// fixed latency that does not accept every request at once, jitter without a largest value, or
-/// random placement are not covered.
+/// A work-conserving policy and barriers of all warps. Machines with ports of register banks, a cache
+/// for constants without a crossbar, memory of fixed latency that does not accept every request at
+/// once, jitter without a largest value, or random placement are not covered.
 ///
 /// # The slack
 /// All services count as if no two stages ever worked at the same time, as in [`Rbb`](super::Rbb).
@@ -62,7 +65,7 @@ impl Bound for Plb {
     }
 
     fn summary(&self) -> &'static str {
-        "pipeline bound, proved, of launches on machines with fetch, operand collector, result buses, load/store unit, caches or DRAM: all service, plus what blocks wait for latencies, shared by the places"
+        "pipeline bound, proved, of launches on machines with fetch, instruction caches, operand collector, result buses, load/store unit, caches or DRAM: all service, plus what blocks wait for latencies, shared by the places"
     }
 
     fn standing(&self) -> Standing {
@@ -74,7 +77,13 @@ impl Bound for Plb {
     }
 
     fn concerns(&self, context: &Context) -> bool {
-        let stages = [Feature::FrontEnd, Feature::Collector, Feature::ResultBuses, Feature::LoadStore];
+        let stages = [
+            Feature::FrontEnd,
+            Feature::InstructionCaches,
+            Feature::Collector,
+            Feature::ResultBuses,
+            Feature::LoadStore,
+        ];
         stages.into_iter().any(|stage| context.beyond.contains(stage))
     }
 

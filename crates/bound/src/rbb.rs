@@ -52,8 +52,8 @@ use warpbound_core::base::Cycles;
 /// stage's S_b that is not in L_b. Let `left` be the most work that a block's earlier stages may
 /// have queued on the private units of a sub-core when a stage begins. The first two lines add, for
 /// each other block, its k largest repeats and k times its largest `left`, at most S_b - L_b; if
-/// s_b is 1, `L + X` is the largest sum of loads of one sub-core, or, on an SM with more blocks than
-/// `blocks_per_cycle`, the sum of each block's largest load. For the other lines, consider the
+/// s_b is 1, `L + X` is the largest sum of loads of one sub-core, or, if the blocks of an SM are not
+/// all placed in the same cycle, the sum of each block's largest load. For the other lines, consider the
 /// sum of a block's largest repeat and its `left`. The lines add k times the total of the R - 1
 /// largest of these sums, at most the sum of all `S_b - L_b`. Quotients are exact; the value is
 /// rounded down at the end.
@@ -64,9 +64,9 @@ use warpbound_core::base::Cycles;
 /// ([`Launch`](warpbound_core::machine::pipeline::Launch)) is added: `start` to D_b, H_b and A_b of
 /// each block, and one cycle more if the block has no instructions; `first` and `end` to RBB; and
 /// `(m - 1) / blocks_per_cycle`, rounded down, where m is the number of blocks that are on the SM
-/// in the first two lines, and n in the others. If the blocks of an SM are not all placed in the
-/// same cycle, their sub-cores are not known in advance, and a block with s_b = 1 has the bound
-/// `L + D_b`.
+/// in the first two lines, and n in the others, and `(n - 1) / total_blocks_per_cycle`. If the
+/// blocks of an SM are not all placed in the same cycle, their sub-cores are not known in advance,
+/// and a block with s_b = 1 has the bound `L + D_b`.
 ///
 /// # Premises
 /// A work-conserving policy; barriers of all warps; the paper model, with any number of sub-cores

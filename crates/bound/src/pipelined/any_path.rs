@@ -96,11 +96,11 @@ impl Way {
 
 impl Progress {
     /// Returns the state of a warp that has not begun.
-    pub fn new(table: &TimingTable) -> Self {
+    pub fn new(table: &TimingTable, fetches: &Fetches) -> Self {
         let way = Way {
             buffer: Buffer::default(),
             is_at_barrier: false,
-            spans: std::array::from_fn(|_| Span::new(table)),
+            spans: std::array::from_fn(|_| Span::new(table, fetches.kept_lines())),
             ended: [0; CASES],
             sums: Sums::default(),
             has_instructions: false,

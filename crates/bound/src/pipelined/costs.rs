@@ -80,6 +80,11 @@ pub(super) struct Costs {
     /// memory.
     shared_answer: u64,
     answer: u64,
+    /// This time for a load of a constant or a parameter; `None` if it is complete when the unit has
+    /// served it.
+    constant_answer: Option<u64>,
+    /// The cycles from the end of an access in the load/store unit until its sources count as read.
+    read_latency: u64,
     /// The cycles by which an answer comes earlier if the request need not go to DRAM, and if it hits
     /// in the L1.
     earlier: (u64, u64),
@@ -89,6 +94,8 @@ pub(super) struct Costs {
     /// The service of a load from shared memory in the load/store unit, if it counts in addition to
     /// the write-back.
     shared_apart: u64,
+    /// The service of a load of a constant or a parameter there, if it counts in addition.
+    constants_apart: u64,
     /// The factors by which the service of transactions to memory, and of loads from shared memory,
     /// also pays for times in which the load/store unit is full.
     global_factor: u64,
@@ -160,10 +167,11 @@ impl Costs {
             table.instrs().iter().any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty());
         let answers = load_store.map_or_else(Answers::default, |unit| {
             let of_shared = if reads_shared(program) { u64::from(unit.shared_latency) } else { 0 };
+            let of_constants = if reads_constants(program) { u64::from(unit.constant_latency) } else { 0 };
             if let Some(path) = path {
-                return Answers::of_path(path, of_shared);
+                return Answers::of_path(path, of_shared, of_constants);
             }
-            let least = answer(of_shared, machine.memory());
+            let least = answer(of_shared.max(of_constants), machine.memory());
             if collector.is_none() || !writes_back {
                 return Answers::equal(least);
             }
@@ -178,9 +186,15 @@ impl Costs {
             room: if collector.is_some() { front.saturating_sub(share + 1) } else { 0 },
             shared_answer: answers.shared,
             answer: answers.memory,
+            constant_answer: load_store.filter(|unit| unit.constant_latency > 0).map(|_| answers.constants),
+            // without control codes, nothing waits for the sources to be read
+            read_latency: load_store
+                .filter(|_| table.barriers().is_some())
+                .map_or(0, |unit| unit.read_latency.into()),
             earlier: answers.earlier,
             writes_apart: answers.differ,
             shared_apart: u64::from(answers.overtakes),
+            constants_apart: u64::from(path.is_some()),
             global_factor: match machine.memory().lower {
                 LowerLevel::Perfect if path.is_none() => {
                     answers.memory.saturating_sub(1).div_ceil(INBOX).max(1)
@@ -246,10 +260,16 @@ impl Costs {
         match (instr.on_unit, instr.access) {
             (Some(cost), _) => cost,
             (None, Some(access)) => {
-                let cost = self.of_access(*instr, access, (table.space(step), extra(step)), accessed);
-                match memory.filter(|_| reaches_memory(access, table.space(step))) {
-                    Some(memory) => self.in_memory(cost, (*instr, access), accessed, memory),
-                    None => cost,
+                let space = table.space(step);
+                let cost = self.of_access(*instr, access, (space, extra(step)), accessed);
+                match memory {
+                    Some(memory) if reaches_memory(access, space) => {
+                        self.in_memory(cost, (*instr, access), accessed, memory)
+                    }
+                    Some(memory) if memory.path().caches(access, space) => {
+                        self.of_constants(cost, *instr, accessed, memory)
+                    }
+                    _ => cost,
                 }
             }
             (None, None) => self.of_unit(*instr, table, table.op(step)),
@@ -273,10 +293,16 @@ impl Costs {
         let mut cost = self.of(table, step, accessed, None);
         let instr = self.instrs[step.pc().index()];
         let space = table.space(step);
-        let (Some(access), Some(path)) = (instr.access.filter(|&access| reaches_memory(access, space)), path)
-        else {
+        let (Some(access), Some(path)) = (instr.access, path) else {
             return (cost, SentElsewhere::default());
         };
+        if path.caches(access, space) {
+            let sent = path.constants_elsewhere(elsewhere, self.ends(instr, access));
+            return (self.with_constants(cost, instr, (sent.service, sent.requests), [true; 2]), sent);
+        }
+        if !reaches_memory(access, space) {
+            return (cost, SentElsewhere::default());
+        }
         let sent = path.elsewhere(access, elsewhere, self.ends(instr, access));
         let service = sent.service + sent.requests * self.written_apart(instr, access);
         cost.service.load_store = service.max(self.scale);
@@ -327,12 +353,16 @@ impl Costs {
                 let writes = if is_store { 1 } else { writes };
                 (transactions * writes * self.global_factor, true)
             }
+            Space::Const | Space::Param if access == Access::Load && self.constant_answer.is_some() => {
+                (self.constants_apart + writes, true)
+            }
             Space::Const | Space::Param | Space::Generic => (1, false),
         };
         let answer = match space {
             _ if !answered => 0,
             Space::Shared => self.shared_answer,
-            _ => self.answer,
+            Space::Const | Space::Param => self.constant_answer.unwrap_or(0),
+            Space::Global | Space::Local | Space::Generic => self.answer,
         };
         let blocked = if self.writes_block { transactions * instr.writes } else { 0 };
         let written = if space == Space::Shared { 1 } else { transactions };
@@ -346,7 +376,7 @@ impl Costs {
             shared: true,
             latency: front + if is_store { 0 } else { answer },
             earlier: Default::default(),
-            read: front,
+            read: front + self.read_latency,
             acknowledged: if is_store { front + answer } else { 0 },
             room: self.room,
             holds: self.atomics_block && access == Access::Atomic,
@@ -378,6 +408,53 @@ impl Costs {
         }
         cost.service.load_store = service.max(self.scale);
         cost.earlier = self.earlier_in(fetches, hits_l1);
+        cost
+    }
+
+    /// Returns the cost of a load that goes through the cache for constants, and records its requests.
+    fn of_constants(
+        &self,
+        cost: Cost,
+        instr: OfInstr,
+        accessed: Accessed,
+        memory: &mut LaunchMemory,
+    ) -> Cost {
+        let ends = self.ends(instr, Access::Load);
+        let (mut service, mut requests, mut fetches, mut misses) = (0, 0, false, false);
+        for line in accessed.lines {
+            let sent = memory.send_constants((line.line(), line.sectors()), ends);
+            (service, requests) = (service + sent.service, requests + sent.requests);
+            (fetches, misses) = (fetches || sent.late > 0, misses || sent.misses_l1);
+        }
+        if accessed.elsewhere != Elsewhere::default() {
+            let sent = memory.send_constants_elsewhere(accessed.elsewhere, ends);
+            (service, requests) = (service + sent.service, requests + sent.requests);
+            (fetches, misses) = (true, true);
+        }
+        self.with_constants(cost, instr, (service, requests), [fetches, misses])
+    }
+
+    /// Returns the cost of a load of constants whose requests have this service on their way, given what
+    /// it costs if constants pass stages only. Its transactions are looked up one after the other, and
+    /// each may be answered by itself.
+    fn with_constants(
+        &self,
+        mut cost: Cost,
+        instr: OfInstr,
+        (service, requests): (u64, u64),
+        [fetches, misses]: [bool; 2],
+    ) -> Cost {
+        let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
+        cost.writes = requests.max(1) * writes * self.scale;
+        cost.service.load_store = service + requests.max(1) * (1 + writes) * self.scale;
+        let blocked = if self.writes_block { requests.max(1) * instr.writes } else { 0 };
+        cost.service.operands = (instr.reading + blocked) * self.scale;
+        let front = self.front_of_memory;
+        let hit = front + self.constant_answer.unwrap_or(0);
+        cost.latency = (front + self.answer).max(hit);
+        let if_l2_stays = if fetches { 0 } else { self.earlier.0 };
+        let if_it_stays = if misses { if_l2_stays } else { cost.latency - hit };
+        cost.earlier = [0, if_l2_stays, if_it_stays.max(if_l2_stays)];
         cost
     }
 
@@ -570,38 +647,57 @@ fn reading(collector: Collector, share: u64, reads: u64, sub_cores: usize) -> u6
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
     shared: u64,
+    constants: u64,
     memory: u64,
     earlier: (u64, u64),
     /// The shorter one of those that the program has.
     first: u64,
-    /// Whether both ways to the write-back are used, and one is shorter.
+    /// Whether several ways to the write-back are used, and one is shorter.
     differ: bool,
-    /// Whether a reply of memory may reach the SM sooner than a result of shared memory.
+    /// Whether another result may reach the write-back sooner than one of shared memory.
     overtakes: bool,
 }
 
 impl Answers {
     /// Returns the times if both are equal.
     fn equal(answer: u64) -> Self {
-        Self { shared: answer, memory: answer, first: answer, ..Self::default() }
+        Self { shared: answer, constants: answer, memory: answer, first: answer, ..Self::default() }
     }
 
-    /// Returns the times with a memory system. `of_shared` is the latency of shared memory, if the
-    /// program loads from it.
-    fn of_path(path: &Path, of_shared: u64) -> Self {
+    /// Returns the times with a memory system. `of_shared` and `of_constants` are the latencies of
+    /// shared memory and of constants, if the program loads from them.
+    fn of_path(path: &Path, of_shared: u64, of_constants: u64) -> Self {
         let shared = if of_shared > 0 { (of_shared + 1).max(2) } else { 0 };
+        let constants = if of_constants > 0 { (of_constants + 1).max(2) } else { 0 };
         let (memory, answered) = (path.latency(true) + 1, path.latency(false) + 1);
-        let memory = memory.max(shared);
+        let memory = memory.max(shared).max(constants);
         Self {
             shared,
+            constants,
             memory,
             // a hit is not written back
-            earlier: (memory - answered.max(shared), memory - (path.hit_l1() + 1).min(memory)),
-            first: if shared > 0 { shared.min(answered) } else { answered },
-            differ: shared > 0,
-            overtakes: path.to_replies() < shared,
+            earlier: (memory - answered.max(shared).max(constants), memory - (path.hit_l1() + 1).min(memory)),
+            first: [shared, constants].into_iter().filter(|&other| other > 0).fold(answered, u64::min),
+            differ: shared > 0 || constants > 0,
+            overtakes: path.to_replies() < shared || constants > 0,
         }
     }
+}
+
+/// Returns whether a program may load constants or parameters.
+fn reads_constants(program: &KernelCode) -> bool {
+    let of_constants = |memory: MemoryOp| match memory {
+        MemoryOp::Load(area) => {
+            matches!(area, Area::KernelParam | Area::FunctionParam | Area::Const | Area::Generic)
+        }
+        MemoryOp::LoadUncached(_)
+        | MemoryOp::Atomic(_)
+        | MemoryOp::Store(_)
+        | MemoryOp::AsyncCopy
+        | MemoryOp::Fence
+        | MemoryOp::Unaddressed(_) => false,
+    };
+    program.instrs.iter().filter_map(|instr| instr.memory).any(of_constants)
 }
 
 /// Returns whether a program may read from shared memory.

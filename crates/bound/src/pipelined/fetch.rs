@@ -2,8 +2,11 @@
 //!
 //! Which instructions a warp's buffer holds depends on the warp's path alone, and not on time. So
 //! the number of its fetches is known, including those of instructions after a jump that the warp
-//! does not execute.
+//! does not execute. Machines without such buffers may have instruction caches
+//! ([`CodeSupply`]), for which the place of the last instruction is all that matters of the past.
 
+use super::code_supply::{CodeSupply, Entry, Supplied};
+use crate::resident::Residency;
 use warpbound_core::machine::Machine;
 use warpbound_core::machine::pipeline::FrontEnd;
 use warpbound_core::path::Step;
@@ -21,14 +24,24 @@ pub(super) struct Fetches {
     fits: bool,
     /// The number of lines of the code.
     lines: u64,
+    /// The instruction caches of a machine without instruction buffers.
+    supply: Option<CodeSupply>,
 }
 
 /// The content of a warp's instruction buffer: the address of the first instruction, and the number
-/// of instructions.
+/// of instructions. With instruction caches, it is the place after the last instruction, and 1 as soon as
+/// there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Buffer {
     first: u32,
     count: u32,
+}
+
+impl Buffer {
+    /// Returns the place after the last instruction, if there is one.
+    fn next(self) -> Option<u32> {
+        (self.count > 0).then_some(self.first)
+    }
 }
 
 /// The cost of fetching an instruction.
@@ -41,10 +54,12 @@ pub(super) struct FetchCost {
     /// Whether the buffer holds other instructions at first. A warp that a fence or an atomic holds
     /// keeps them.
     pub discards: bool,
+    /// The line of code that the warp goes on to, if it leaves the one that it is in.
+    pub enters: Option<Entry>,
 }
 
 impl Fetches {
-    pub fn new(table: &TimingTable, machine: &Machine, scale: u64) -> Self {
+    pub fn new(table: &TimingTable, (machine, residency): (&Machine, &Residency), scale: u64) -> Self {
         let settings = machine.pipeline().and_then(|pipeline| pipeline.front_end);
         let cache = settings.and_then(|settings| settings.icache);
         let lines = cache.map_or(0, |cache| {
@@ -59,17 +74,31 @@ impl Fetches {
             end: table.fetch_end(),
             fits,
             lines,
+            supply: CodeSupply::new(table, (machine, residency), scale),
         }
+    }
+
+    /// Returns the number of lines of code that instruction caches keep.
+    pub fn kept_lines(&self) -> usize {
+        self.supply.as_ref().map_or(0, CodeSupply::kept_lines)
     }
 
     fn miss_latency(&self) -> u64 {
         self.settings.and_then(|settings| settings.icache).map_or(0, |cache| cache.miss_latency)
     }
 
+    /// Returns the most service of fetches for ended blocks that may be left on an SM at any time, if it
+    /// is limited.
+    pub fn of_ended_blocks(&self) -> Option<u64> {
+        self.supply.as_ref().map_or(Some(0), CodeSupply::of_ended_blocks)
+    }
+
     /// Returns the latencies of the cold misses of an SM's cache, and the service of the arrivals
-    /// in whole cycles, if all code fits into it.
+    /// in whole cycles, if all code fits into it. With instruction caches it is the service of the
+    /// requests that are made only once.
     pub fn cold_misses(&self) -> u64 {
-        if self.fits { self.lines * (self.miss_latency() + 1) } else { 0 }
+        let cold = if self.fits { self.lines * (self.miss_latency() + 1) } else { 0 };
+        cold + self.supply.as_ref().map_or(0, CodeSupply::once)
     }
 
     /// Returns the cost of the fetches before this step can issue. `is_first` states whether no
@@ -81,8 +110,13 @@ impl Fetches {
         is_first: bool,
     ) -> FetchCost {
         let mut cost = FetchCost::default();
-        let Some(settings) = self.settings else { return cost };
         let pc = table.place(step.pc());
+        if let Some(supply) = &self.supply {
+            let Supplied { service, latency, enters } = supply.before(buffer.next(), pc);
+            *buffer = Buffer { first: pc + 1, count: 1 };
+            return FetchCost { service, latency, enters, ..cost };
+        }
+        let Some(settings) = self.settings else { return cost };
         let (service, miss) = (self.service(), if self.fits { 0 } else { self.miss_latency() });
         let mut waits = !is_first;
         cost.discards = buffer.count > 0 && buffer.first != pc;

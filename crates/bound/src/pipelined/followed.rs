@@ -14,12 +14,13 @@ pub(super) struct SectionEnd {
     pub hash: u64,
 }
 
-/// What a warp brings into a section: the content of its instruction buffer, and the rest of the
-/// stall count of the barrier before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a warp brings into a section: the content of its instruction buffer, the rest of the stall
+/// count of the barrier before, and the lines of code that have been requested, if caches keep them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Before {
     pub buffer: Buffer,
     pub stall: u64,
+    pub requested: Vec<bool>,
 }
 
 /// A section that was followed. What it adds depends on nothing else than what is stated here.
@@ -37,8 +38,8 @@ pub(super) struct Known {
 impl Known {
     /// Returns what a section with these steps and costs adds and what comes after it, if it is this
     /// one.
-    pub fn of(&self, (steps, costs): (&[Step], &[Cost]), before: Before) -> Option<(OfWarp, Before)> {
-        let is_same = self.before == before && self.steps == steps && self.costs == costs;
-        is_same.then_some((self.of_warp, self.after))
+    pub fn of(&self, (steps, costs): (&[Step], &[Cost]), before: &Before) -> Option<(OfWarp, Before)> {
+        let is_same = self.before == *before && self.steps == steps && self.costs == costs;
+        is_same.then(|| (self.of_warp, self.after.clone()))
     }
 }

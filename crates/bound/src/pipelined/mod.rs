@@ -2,12 +2,13 @@
 //!
 //! `costs` states for each instruction how long it may occupy what others wait for (its *service*),
 //! and how long its own warp waits for nothing but latencies. `fetch` counts what an instruction
-//! costs the front end. `span` follows the longest chain of latencies of a warp. `memory` counts the
+//! costs the front end, and `code_supply` what it costs instruction caches. `span` follows the longest chain of latencies of a warp. `memory` counts the
 //! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch. `any_path`
 //! follows a warp over all paths that it may take, and `followed` keeps sections of warps that have been
 //! followed.
 
 mod any_path;
+mod code_supply;
 mod costs;
 mod fetch;
 mod followed;
@@ -102,13 +103,13 @@ impl<'t> PipelineAnalyser<'t> {
         let shared_bytes = at_start.shared_bytes.saturating_mul(residency.places.into());
         let path = Path::new(program, machine, shared_bytes, costs::scale(machine));
         let costs = Costs::new(program, table, machine, (path.as_ref(), residency.used_sms()));
-        let fetches = Fetches::new(table, machine, costs.scale());
+        let fetches = Fetches::new(table, (machine, &residency), costs.scale());
         Self {
             table,
+            spans: std::array::from_fn(|_| Span::new(table, fetches.kept_lines())),
             costs,
             fetches,
             residency,
-            spans: std::array::from_fn(|_| Span::new(table)),
             memory: path.map(|path| LaunchMemory::new(path, table, at_start)),
             sections: Vec::new(),
             services: Services::default(),
@@ -132,6 +133,12 @@ impl<'t> PipelineAnalyser<'t> {
     /// instruction cache.
     pub fn once(&self) -> u64 {
         self.fetches.cold_misses()
+    }
+
+    /// Returns the most service of fetches for ended blocks that may be left on an SM at any time, if it
+    /// is limited.
+    pub fn of_ended_blocks(&self) -> Option<u64> {
+        self.fetches.of_ended_blocks()
     }
 
     /// Returns what the launch leaves in memory, if all of its blocks have been analysed.
@@ -230,16 +237,14 @@ impl<'t> PipelineAnalyser<'t> {
             let end = self.ends[index];
             let (steps, costs) = (&path.steps()[first..end.step], first_cost..end.cost);
             let known = self.followed.get(end.hash);
-            let known = known.and_then(|known| known.of((steps, &self.noted[costs.clone()]), before));
+            let known = known.and_then(|known| known.of((steps, &self.noted[costs.clone()]), &before));
             let (of_warp, after) = known.unwrap_or_else(|| {
-                let (of_warp, after) = self.follow(steps, costs.clone(), before);
+                let (of_warp, after) = self.follow(steps, costs.clone(), &before);
                 let costs = self.noted[costs].to_vec();
                 let size = steps.len() + costs.len();
-                self.followed.keep(
-                    end.hash,
-                    size,
-                    Known { steps: steps.to_vec(), costs, before, of_warp, after },
-                );
+                let (before, steps) = (before.clone(), steps.to_vec());
+                let known = Known { steps, costs, before, of_warp, after: after.clone() };
+                self.followed.keep(end.hash, size, known);
                 (of_warp, after)
             });
             self.add(index, sub_core, of_warp);
@@ -317,16 +322,16 @@ impl<'t> PipelineAnalyser<'t> {
     }
 
     /// Follows a warp, whose costs have been noted, through the steps of a section.
-    fn follow(&mut self, steps: &[Step], costs: Range<usize>, before: Before) -> (OfWarp, Before) {
+    fn follow(&mut self, steps: &[Step], costs: Range<usize>, before: &Before) -> (OfWarp, Before) {
         let Self { table, fetches, spans, memory, noted, .. } = self;
         let noted = &noted[costs];
-        let Before { mut buffer, stall } = before;
+        let mut buffer = before.buffer;
         let cases = if memory.is_some() { CASES } else { 1 };
         // without an answer that may come earlier, all cases are the same
         let different = if noted.iter().any(|cost| cost.earlier != [0; CASES]) { cases } else { 1 };
         let mut of_warp = OfWarp::default();
         let mut varying = noted.iter();
-        spans.iter_mut().for_each(|span| span.begin_after(stall));
+        spans.iter_mut().for_each(|span| span.begin_after(before.stall, &before.requested));
         for &step in steps {
             let fixed = self.costs.fixed(step);
             let cost = fixed.or_else(|| varying.next()).expect("a cost was noted for each such execution");
@@ -342,14 +347,14 @@ impl<'t> PipelineAnalyser<'t> {
         for (case, longest) in of_warp.spans.iter_mut().take(cases).enumerate() {
             *longest = spans[if case < different { case } else { 0 }].longest();
         }
-        (of_warp, Before { buffer, stall: spans[0].stall() })
+        (of_warp, Before { buffer, stall: spans[0].stall(), requested: spans[0].requested().collect() })
     }
 
     /// Adds a warp that takes any of its paths.
     fn any_path(&mut self, block: &Sections, warp: usize) {
         let Self { table, costs, fetches, memory, .. } = self;
         let table = *table;
-        let (mut progress, mut found) = (Progress::new(table), Vec::new());
+        let (mut progress, mut found) = (Progress::new(table, fetches), Vec::new());
         if let Some(memory) = memory {
             memory.begin_warp(table);
         }

@@ -23,7 +23,9 @@ pub struct PipelineShares {
 impl PipelineShares {
     /// Creates the collection for a launch of which no block is known yet.
     pub fn new(analyser: &PipelineAnalyser) -> Self {
-        let shares = LaunchShares::new(analyser.residency()).scaled(analyser.scale(), analyser.once());
+        let shares = LaunchShares::new(analyser.residency())
+            .scaled(analyser.scale(), analyser.once())
+            .fetching_for_ended_blocks(analyser.of_ended_blocks());
         Self { cases: std::array::from_fn(|_| Some(shares.clone())) }
     }
 

@@ -35,9 +35,14 @@ impl Residency {
     }
 
     /// Returns for how many cycles a free CTA slot of an SM may wait until it receives the last of
-    /// this many blocks. In each such cycle the SM receives as many other blocks as it can.
+    /// this many blocks. In each such cycle this SM, or all SMs together, receive as many other
+    /// blocks as they can.
     fn placing(&self, blocks: usize) -> u64 {
-        (blocks as u64).saturating_sub(1).checked_div(self.costs.blocks_per_cycle.into()).unwrap_or(0)
+        let cycles = |blocks: usize, most: u32| {
+            (blocks as u64).saturating_sub(1).checked_div(most.into()).unwrap_or(0)
+        };
+        let Launch { blocks_per_cycle, total_blocks_per_cycle, .. } = self.costs;
+        cycles(blocks, blocks_per_cycle) + cycles(self.blocks as usize, total_blocks_per_cycle)
     }
 
     /// Returns how long a block takes in addition to its instructions. Its warps begin some cycles
@@ -51,8 +56,9 @@ impl Residency {
     /// that each goes to the next CTA slot. Otherwise a block may end before another is placed,
     /// which then goes to the same CTA slot.
     fn placed_in_order(&self, blocks: usize) -> bool {
-        let most = self.costs.blocks_per_cycle as usize;
-        most == 0 || blocks <= most
+        let within = |blocks: usize, most: u32| most == 0 || blocks <= most as usize;
+        let Launch { blocks_per_cycle, total_blocks_per_cycle, .. } = self.costs;
+        within(blocks, blocks_per_cycle) && within(self.blocks as usize, total_blocks_per_cycle)
     }
 
     /// Returns the number of SMs that receive a block.
@@ -75,6 +81,9 @@ pub struct LaunchShares {
     scale: u64,
     /// A number of cycles that each SM adds once.
     once: u64,
+    /// The most service of fetches for ended blocks that may be left on an SM at any time, if it is
+    /// limited.
+    of_ended_blocks: Option<u64>,
     /// What the launch costs beside its blocks.
     beside: Beside,
     /// The share of each block, if all blocks are resident at once.
@@ -138,6 +147,7 @@ impl LaunchShares {
             residency,
             scale: 1,
             once: 0,
+            of_ended_blocks: Some(0),
             beside: Beside::default(),
             blocks: vec![BlockShare::default(); kept],
             total: Some(0),
@@ -162,6 +172,20 @@ impl LaunchShares {
     #[must_use]
     pub fn scaled(self, scale: u64, once: u64) -> Self {
         Self { scale: scale.max(1), once, ..self }
+    }
+
+    /// Returns the same collection for SMs on which fetches for ended blocks may be left.
+    #[must_use]
+    pub(crate) fn fetching_for_ended_blocks(self, of_ended_blocks: Option<u64>) -> Self {
+        Self { of_ended_blocks, ..self }
+    }
+
+    /// Returns the service of fetches for blocks that have ended when the last block is placed. The
+    /// means over the SMs do not contain all of it, and the work of the blocks after that has none.
+    fn left_by_ended_blocks(&self) -> u64 {
+        let are_ended = self.residency.sms > 1 && !self.residency.all_at_once();
+        let all = self.services.fetch;
+        if are_ended { self.of_ended_blocks.map_or(all, |most| most.min(all)) } else { 0 }
     }
 
     /// Adds what the launch costs beside its blocks.
@@ -217,7 +241,7 @@ impl LaunchShares {
         } else {
             self.in_turn_on_several()
         };
-        let scaled = scaled + i128::from(beside);
+        let scaled = scaled + i128::from(beside) + i128::from(self.left_by_ended_blocks());
         let Launch { first, end, .. } = self.residency.costs;
         let costs: i128 = [first, end, self.once()].map(i128::from).iter().sum();
         BoundValue::of(scaled.div_euclid(i128::from(self.scale)) + costs)

@@ -115,6 +115,12 @@ impl MemoryLayout {
         self.shared.size.next_multiple_of(16)
     }
 
+    /// Returns the regions, given by address and number of bytes, in which the traffic of a path shows
+    /// constants and kernel parameters, if the machine caches them.
+    pub fn constant_regions(&self) -> [(u64, u64); 2] {
+        [(CONSTANT_LINES_BASE, self.constants.size), (PARAM_LINES_BASE, self.param_bytes.into())]
+    }
+
     /// Returns the number of bytes of shared memory that a block takes, given its dynamic part.
     pub fn shared_bytes(&self, dynamic: u64) -> u64 {
         if dynamic == 0 { self.shared.size } else { self.dynamic_shared_offset() + dynamic }

@@ -1,8 +1,9 @@
 //! The information that machine code carries besides the semantics of its instructions.
 
 use super::hazards::Hazards;
-use super::{Instr, KernelCode, MemoryOp};
+use super::{Area, Instr, KernelCode, MemoryOp};
 use crate::base::Few;
+use crate::machine::memory::LowerLevel;
 use crate::machine::{Dependences, Feature, Features, Machine};
 
 /// The offsets and the control codes of the instructions of machine code. Line numbers refer to the
@@ -83,7 +84,27 @@ impl KernelCode {
         let uncached = |instr: &Instr| matches!(instr.memory, Some(MemoryOp::LoadUncached(_)));
         let bypasses = features.contains(Feature::FirstLevel) && self.instrs.iter().any(uncached);
         let features = if bypasses { features.with(Feature::UncachedLoads) } else { features };
+        // perfect memory has a latency behind any cache
+        let memory = machine.memory();
+        let matters = memory.lower == LowerLevel::Perfect && memory.l1.is_none();
+        let is_unused = !matters && !self.uses_constant_cache(machine);
+        let unused = |feature: &Feature| *feature == Feature::ConstantCache && is_unused;
+        let features: Features = features.iter().filter(|feature| !unused(feature)).collect();
         if self.control_codes_on(machine).is_some() { features.with(Feature::ControlCodes) } else { features }
+    }
+}
+
+impl KernelCode {
+    /// Returns whether any load may use the cache for constants of a machine that has one.
+    pub fn uses_constant_cache(&self, machine: &Machine) -> bool {
+        let load_store = machine.pipeline().and_then(|pipeline| pipeline.load_store);
+        let are_ready = load_store.is_some_and(|unit| unit.parameters_ready);
+        let uses = |area: Area| match area {
+            Area::KernelParam | Area::FunctionParam => !are_ready,
+            Area::Const | Area::Generic => true,
+            Area::Global | Area::Shared | Area::Local => false,
+        };
+        self.instrs.iter().any(|instr| matches!(instr.memory, Some(MemoryOp::Load(area)) if uses(area)))
     }
 }
 

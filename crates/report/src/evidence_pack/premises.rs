@@ -290,7 +290,7 @@ fn features(facts: &Facts) -> Vec<Premise> {
     }
     let each = facts.features.iter().enumerate().map(|(index, feature)| {
         let text = format!("The proof of {name} accounts for this feature: {feature}.");
-        let (status, finding) = match accounts_for(facts.bound, feature) {
+        let (status, finding) = match accounts_for(facts.bound, feature, facts.features) {
             true => (PremiseStatus::Holds, "it does"),
             false => (PremiseStatus::Broken, "it does not"),
         };
@@ -299,8 +299,13 @@ fn features(facts: &Facts) -> Vec<Premise> {
     each.collect()
 }
 
-/// Returns whether a bound applies on a machine with this feature, all other premises granted.
-fn accounts_for(bound: &dyn Bound, feature: Feature) -> bool {
+/// Returns whether a bound applies on a machine with this feature, which is one of these, all other
+/// premises granted.
+fn accounts_for(bound: &dyn Bound, feature: Feature, all: Features) -> bool {
+    // caches for constants are accounted for in front of a crossbar only
+    let with = |other: Feature| feature == Feature::ConstantCache && all.contains(other);
+    let others = [Feature::Partitions].into_iter().filter(|&other| with(other));
+    let beyond: Features = others.chain([feature]).collect();
     let schedules = match bound.policy() {
         Some(policy) => Schedules::Run { policy, passed_over: None },
         None => Schedules::WorkConserving,
@@ -311,7 +316,7 @@ fn accounts_for(bound: &dyn Bound, feature: Feature) -> bool {
             schedules: schedules.clone(),
             resident_blocks,
             partial_barriers: false,
-            beyond: Features::default().with(feature),
+            beyond,
             order: Order::Irrelevant,
         };
         bound.applicable(&context).is_ok()

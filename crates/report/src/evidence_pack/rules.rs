@@ -343,7 +343,10 @@ const RULES: &[Rule] = &[
         code: "crates/bound/src/resident/launch.rs",
         proof: PLB,
         part: "The end of the proof",
-        tests: &["tests/bound/pipelined_directed.rs: places_of_blocks_that_are_placed_late"],
+        tests: &[
+            "tests/bound/pipelined_directed.rs: places_of_blocks_that_are_placed_late",
+            "tests/bound/pipelined_code.rs: places_that_all_sms_share",
+        ],
     },
     Rule {
         id: "PLB-6",
@@ -394,6 +397,32 @@ const RULES: &[Rule] = &[
             "tests/bound/pipelined_memory_directed.rs: one_fetch_at_a_time",
             "tests/bound/pipelined_memory_directed.rs: places_of_a_channel",
             "tests/bound/pipelined_memory_directed.rs: loads_of_overwritten_registers",
+        ],
+    },
+    Rule {
+        id: "PLB-10",
+        bound: "plb",
+        rule: "A line of code counts with both latencies of the instruction caches, once on a path if the L0 of a sub-core keeps all lines and otherwise each time; the requests for lines are added.",
+        code: "crates/bound/src/pipelined/code_supply.rs",
+        proof: PLB,
+        part: "Lemma 7",
+        tests: &[
+            "tests/bound/pipelined_code.rs: a_line_takes_both_latencies",
+            "tests/bound/pipelined_code.rs: requests_keep_the_l1_and_the_memory_behind_it_busy",
+            "tests/bound/pipelined_code.rs: lines_that_are_lost",
+        ],
+    },
+    Rule {
+        id: "PLB-11",
+        bound: "plb",
+        rule: "The waits for banks of the L1, the longest way to a half of the L2, and the look-ups and writes of constants are added.",
+        code: "crates/bound/src/pipelined/memory/path.rs",
+        proof: MEMORY,
+        part: "Lemma M1",
+        tests: &[
+            "tests/bound/pipelined_memory_directed.rs: occupied_banks",
+            "tests/bound/pipelined_memory_directed.rs: lines_of_the_far_half",
+            "tests/bound/pipelined_memory_directed.rs: constants_through_a_cache",
         ],
     },
     Rule {

@@ -1,6 +1,7 @@
 //! Requests whose places are not known, because they depend on data.
 
-use super::path::Path;
+use super::path::{ConstantCache, Path};
+use super::request::bypasses_l1;
 use warpbound_core::path::{Elsewhere, LineUse};
 use warpbound_core::program::Access;
 
@@ -14,6 +15,8 @@ pub(in crate::pipelined) struct Unplaced {
     pub stores: u64,
     /// The loads that an L1 looks up.
     pub l1_loads: u64,
+    /// The loads that a cache for constants looks up.
+    pub constants: u64,
     /// The requests that may go to DRAM although lines of the L2 stay, and their service there.
     pub to_dram: u64,
     pub dram_stays: u64,
@@ -33,6 +36,7 @@ impl Unplaced {
             loads: combine(self.loads, other.loads),
             stores: combine(self.stores, other.stores),
             l1_loads: combine(self.l1_loads, other.l1_loads),
+            constants: combine(self.constants, other.constants),
             to_dram: combine(self.to_dram, other.to_dram),
             dram_stays: combine(self.dram_stays, other.dram_stays),
             at_slices: combine(self.at_slices, other.at_slices),
@@ -66,6 +70,29 @@ impl Path {
         } else {
             (u64::from(part.lines), LineUse::LINE_BYTES)
         };
+        let finds_data = access != Access::Store && self.loads_find_data;
+        self.anywhere(access, (requests, bytes), finds_data, ends)
+    }
+
+    /// Returns what a load of constants costs that may be anywhere.
+    pub fn constants_elsewhere(&self, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
+        let Some(ConstantCache { settings, .. }) = self.constants else { return SentElsewhere::default() };
+        let requests = if u64::from(settings.line) < LineUse::LINE_BYTES { part.sectors } else { part.lines };
+        let bytes = settings.line.into();
+        let mut sent = self.anywhere(Access::LoadUncached, (requests.into(), bytes), false, ends);
+        sent.sums.constants = sent.requests;
+        sent
+    }
+
+    /// Returns what this many requests of so many bytes cost that may be anywhere. `finds_data` states
+    /// whether the L2 has their data as long as its lines stay.
+    fn anywhere(
+        &self,
+        access: Access,
+        (requests, bytes): (u64, u64),
+        finds_data: bool,
+        ends: (u64, bool),
+    ) -> SentElsewhere {
         if requests == 0 {
             return SentElsewhere::default();
         }
@@ -73,13 +100,14 @@ impl Path {
         let times = |number: u64| number.saturating_mul(requests);
         let is_store = access == Access::Store;
         let may_wait = self.partitions.is_some() && cost.may_wait;
-        let fetches = may_wait && (is_store || !self.loads_find_data);
+        let fetches = may_wait && !finds_data;
         let if_so = |condition: bool, number: u64| if condition { times(number) } else { 0 };
         let sums = Unplaced {
             requests: times(cost.copies),
             loads: if_so(!is_store, 1),
             stores: if_so(is_store, 1),
-            l1_loads: if_so(!is_store && access != Access::Atomic && self.l1.is_some(), 1),
+            l1_loads: if_so(!is_store && !bypasses_l1(access) && self.l1.is_some(), 1),
+            constants: 0,
             to_dram: if_so(fetches, cost.copies),
             dram_stays: if_so(fetches, cost.dram_stays),
             at_slices: times(cost.at_slices),
@@ -87,6 +115,7 @@ impl Path {
             late: if_so(may_wait, cost.late),
             dram: times(cost.dram),
         };
-        SentElsewhere { requests, service: times(cost.service), fetches, sums }
+        let service = times(cost.service).saturating_add(times(self.bank_waits(access, 1)));
+        SentElsewhere { requests, service, fetches, sums }
     }
 }

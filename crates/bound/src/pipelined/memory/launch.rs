@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::at_start::{AtStart, MemoryLeft, Stays};
+use super::constants::Constants;
 use super::elsewhere::{SentElsewhere, Unplaced};
 use super::lines::{LineState, Lines, Sets};
 use super::outstanding::{AtPlace, Outstanding};
-use super::path::{Partitioned, Path};
-use super::request::RequestCost;
+use super::path::{Partitioned, Path, around};
+use super::request::{RequestCost, bypasses_l1};
 use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
 use warpbound_core::machine::place_of;
 use warpbound_core::path::{Elsewhere, LineUse, Step};
+use warpbound_core::program::layout::CONSTANT_LINES_BASE;
 use warpbound_core::program::{Access, TimingTable};
 
 /// The number of sets of an L1 above which what waits for them is not counted set by set.
@@ -23,6 +25,7 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) path: Path,
     pub(super) l1: Option<Sets>,
     pub(super) l2: Option<Sets>,
+    pub(super) constants: Option<Constants>,
     pub(super) lines: Lines,
     /// The number of lines that may be in the L2 when the launch starts; `None` if it is unknown.
     pub(super) left_lines: Option<u64>,
@@ -108,6 +111,7 @@ impl LaunchMemory {
         let l2 = path.l2().map(|l2| Sets::new(l2.ways));
         let mut memory = Self {
             l1: path.l1.as_ref().map(|l1| Sets::new(l1.ways)),
+            constants: path.constants.map(Constants::new),
             path,
             l2,
             lines: Lines::default(),
@@ -162,7 +166,8 @@ impl LaunchMemory {
     /// States that all requests whose places are not known lie in these regions.
     pub fn requests_lie_in(&mut self, regions: Vec<(u64, u64)>) {
         let is_readable = |line: u64| self.lines.get(line).is_some_and(|state| state.readable == 0b1111);
-        self.path.loads_find_data = self.l2_stays() && regions.iter().flat_map(lines_of).all(is_readable);
+        let of_buffers = regions.iter().filter(|(address, _)| *address < CONSTANT_LINES_BASE);
+        self.path.loads_find_data = self.l2_stays() && of_buffers.flat_map(lines_of).all(is_readable);
         (self.regions, self.lie_in_regions) = (regions, true);
     }
 
@@ -192,6 +197,7 @@ impl LaunchMemory {
         self.unplaced = self.unplaced.with(sums, u64::saturating_add);
         add(&mut self.stores, sums.stores);
         add(&mut self.l1_loads, sums.l1_loads);
+        self.constants.iter_mut().for_each(|constants| constants.look_up_anywhere(sums.constants));
         add(&mut self.at_slices, sums.at_slices);
         add(&mut self.late_replies, sums.late);
         add(&mut self.late_replies_stays, sums.late_stays);
@@ -255,7 +261,10 @@ impl LaunchMemory {
         match stays {
             Stays::No => true,
             Stays::Yes => self.l2_stays(),
-            Stays::InL1 => self.l2_stays() && self.keeps_l1(),
+            Stays::InL1 => {
+                let keeps_constants = self.constants.as_ref().is_none_or(Constants::keeps_all);
+                self.l2_stays() && self.keeps_l1() && keeps_constants
+            }
         }
     }
 
@@ -286,6 +295,7 @@ impl LaunchMemory {
     pub fn begin_block(&mut self) {
         self.stores = 0;
         self.l1_loads_before = self.l1_loads;
+        self.constants.iter_mut().for_each(Constants::begin_block);
     }
 
     /// Ends the block.
@@ -294,6 +304,7 @@ impl LaunchMemory {
         self.most_replies = self.most_replies.max(replies);
         self.most_l1_loads = self.most_l1_loads.max(self.l1_loads - self.l1_loads_before);
         self.outstanding.end_block();
+        self.constants.iter_mut().for_each(Constants::end_block);
     }
 
     /// Begins a warp.
@@ -349,10 +360,11 @@ impl LaunchMemory {
         add(&mut self.at_slices, all(cost.at_slices));
         self.look_up_l1(access, (line, sectors), requests);
         let l1 = self.path.l1.as_ref();
-        let looks_up = !is_store && access != Access::Atomic && l1.is_some();
+        let looks_up = !is_store && !bypasses_l1(access) && l1.is_some();
         let line_of_l1 = l1.filter(|_| cost.sent > bytes_of(first)).map_or(0, |l1| l1.line);
         let keeps_lines = self.path.keeps_lines;
-        let mut sent = Sent { requests, service: all(cost.service), late: 0, misses_l1: !looks_up };
+        let service = all(cost.service).saturating_add(self.path.bank_waits(access, requests));
+        let mut sent = Sent { requests, service, late: 0, misses_l1: !looks_up };
         let (mut part, mut left, mut slice) = (first, sectors, None);
         loop {
             let of_l2 = around(part, line_of_l1);
@@ -377,6 +389,44 @@ impl LaunchMemory {
         sent
     }
 
+    /// Records the transactions of a load of constants in a line.
+    pub fn send_constants(&mut self, (line, sectors): (u64, u8), ends: (u64, bool)) -> Sent {
+        let Some(cache) = self.path.constants else { return Sent::default() };
+        let mut sent = Sent::default();
+        for fetched in cache.transactions(sectors) {
+            // it goes to the L2 like any load that bypasses the L1
+            let access = Access::LoadUncached;
+            let cost = self.request(access, fetched, ends);
+            let outstanding = &self.outstanding;
+            let is_answered = |load| outstanding.is_answered(load);
+            sent.misses_l1 |= self.constants.as_mut().is_none_or(|constants| {
+                !constants.look_up(address(line, fetched), outstanding.next(), is_answered)
+            });
+            self.waiting += 1;
+            sent.requests += 1;
+            add(&mut sent.service, cost.service);
+            add(&mut self.at_slices, cost.at_slices);
+            let at = self.reach_slice(access, (line, fetched), 1);
+            let may_fetch = self.request_at(access, (line, fetched), at, &cost);
+            sent.late += u64::from(may_fetch);
+            if self.path.partitions.is_some() {
+                add(&mut self.dram, cost.dram);
+                add(&mut self.late_replies_stays, if may_fetch { cost.late } else { 0 });
+                add(&mut self.late_replies, cost.late);
+            }
+        }
+        sent
+    }
+
+    /// Records the part of a load of constants whose place is not known.
+    pub fn send_constants_elsewhere(&mut self, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
+        let sent = self.path.constants_elsewhere(part, ends);
+        self.add_unplaced(sent.sums);
+        self.waiting += sent.requests as u32;
+        self.waiting_elsewhere += sent.requests as u32;
+        sent
+    }
+
     /// Returns the cost of a transaction, which is the same for many of them.
     fn request(&mut self, access: Access, part: u8, ends: (u64, bool)) -> RequestCost {
         let kind = (access, bytes_of(part), ends);
@@ -393,8 +443,8 @@ impl LaunchMemory {
         let (Some(l1), Some(sets)) = (&self.path.l1, &mut self.l1) else { return };
         let fetches = match access {
             Access::Store if l1.write_miss == WriteMiss::Allocate => false,
-            Access::Store | Access::Atomic => return,
-            Access::Load | Access::LoadUncached | Access::AsyncCopy | Access::Fence => true,
+            Access::Store | Access::Atomic | Access::LoadUncached => return,
+            Access::Load | Access::AsyncCopy | Access::Fence => true,
         };
         if fetches {
             add(&mut self.l1_loads, requests);
@@ -517,16 +567,19 @@ impl LaunchMemory {
         }
         let first = sectors.trailing_zeros().min(3) as usize;
         let requests =
-            if access == Access::Atomic { &mut state.atomics[first] } else { &mut state.loads[first] };
+            if bypasses_l1(access) { &mut state.bypassing[first] } else { &mut state.loads[first] };
         *requests = requests.saturating_add(1);
         let among = |sectors: u8| (0..4).filter(move |sector| sectors & 1 << sector != 0);
-        // what an atomic brings does not reach the L1
-        if access != Access::Atomic {
+        // what bypasses the L1 does not reach it
+        if !bypasses_l1(access) {
             among(sectors).for_each(|sector| state.in_l1[sector] = load);
-            among(of_l2).for_each(|sector| state.in_l2[sector] = load);
             state.sets_of_l1 |= 1 << sectors;
         }
-        let is_new = state.sets_of_l2 >> of_l2 & 1 == 0 || !self.path.exact_requests;
+        if access != Access::Atomic {
+            among(of_l2).for_each(|sector| state.in_l2[sector] = load);
+        }
+        let is_exact = self.path.exact_requests && !(bypasses_l1(access) && self.path.parts_of_constants());
+        let is_new = state.sets_of_l2 >> of_l2 & 1 == 0 || !is_exact;
         state.sets_of_l2 |= 1 << of_l2;
         let new = if is_new { of_l2 & !state.readable } else { 0 };
         state.fetches = state.fetches.saturating_add(u32::from(new != 0));
@@ -554,14 +607,4 @@ fn bytes_of(sectors: u8) -> u64 {
 /// Returns the address of a request.
 fn address(line: u64, sectors: u8) -> u64 {
     line * LineUse::LINE_BYTES + u64::from(sectors.trailing_zeros().min(3)) * LineUse::SECTOR_BYTES
-}
-
-/// Returns the sectors of the lines of this many bytes in which these sectors lie.
-fn around(sectors: u8, line: u32) -> u8 {
-    let part = |mask: u8| if sectors & mask == 0 { 0 } else { mask };
-    match line {
-        128 => part(0b1111),
-        64 => part(0b0011) | part(0b1100),
-        _ => sectors,
-    }
 }

@@ -85,9 +85,9 @@ pub(super) struct LineState {
     pub place: Option<(usize, usize)>,
     /// The sectors that stores of the launch write.
     pub stored: u8,
-    /// The loads by their first sector, and the atomics, which bypass the L1.
+    /// The loads by their first sector, and the atomics and loads that bypass the L1.
     pub loads: [u32; 4],
-    pub atomics: [u32; 4],
+    pub bypassing: [u32; 4],
     /// For each sector, the latest load that brings it into the L1, and the latest that brings it into
     /// the L2.
     pub in_l1: [LoadId; 4],
@@ -95,19 +95,20 @@ pub(super) struct LineState {
 }
 
 impl LineState {
-    /// Returns whether atomics access the line.
-    pub fn has_atomics(&self) -> bool {
-        self.atomics != [0; 4]
+    /// Returns whether atomics or loads access the line that bypass the L1.
+    pub fn is_bypassed(&self) -> bool {
+        self.bypassing != [0; 4]
     }
 
     /// Returns how many times, one after the other, a fetch of the line can serve as many requests
     /// as a cache allows. `by_sector` states whether each sector is fetched by itself. No more than
-    /// `most` loads of each sector reach the cache; it receives atomics only `with_atomics`.
-    pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64, with_atomics: bool) -> u64 {
+    /// `most` loads of each sector reach the cache; it receives those that bypass the L1 only
+    /// `with_bypassing`.
+    pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64, with_bypassing: bool) -> u64 {
         let requests = || {
-            let all = self.loads.iter().zip(&self.atomics);
-            all.map(|(&loads, &atomics)| {
-                u64::from(loads).min(most) + if with_atomics { atomics.into() } else { 0 }
+            let all = self.loads.iter().zip(&self.bypassing);
+            all.map(|(&loads, &bypassing)| {
+                u64::from(loads).min(most) + if with_bypassing { bypassing.into() } else { 0 }
             })
         };
         if by_sector {

@@ -3,11 +3,12 @@
 //! `path` adds up the cycles that a request takes if nothing else is there. `request` states what a
 //! request costs others, and `dram` what it costs others of its channel. `launch` records the
 //! requests of a launch and what each of them costs, with the lines that they touch (`lines`) and what waits at the same time
-//! (`outstanding`); `elsewhere` adds up requests whose places depend on data, and `totals` what all
+//! (`outstanding`) and those that go through the cache for constants (`constants`); `elsewhere` adds up requests whose places depend on data, `untracked` counts the waits until a cache can track another fetch, and `totals` what all
 //! of them cost together. `at_start` describes what a launch
 //! finds in the L2. The lemmas are those of [`crate::proofs::memory`].
 
 mod at_start;
+mod constants;
 mod dram;
 mod elsewhere;
 mod launch;
@@ -16,6 +17,7 @@ mod outstanding;
 mod path;
 mod request;
 mod totals;
+mod untracked;
 
 pub(super) use at_start::Stays;
 pub use at_start::{AtStart, MemoryLeft};

@@ -1,12 +1,13 @@
 //! The way of a request through the memory system, and the stages that it passes.
 
 use super::dram::DramCosts;
+use warpbound_core::isa::Space;
 use warpbound_core::machine::memory::{
     CacheSettings, Jitter, LowerLevel, Partitions, WriteMiss, WritePolicy,
 };
 use warpbound_core::machine::{Machine, Mapping, MemorySystem};
 use warpbound_core::path::LineUse;
-use warpbound_core::program::{Area, KernelCode, MemoryOp};
+use warpbound_core::program::{Access, Area, KernelCode, MemoryOp};
 
 /// A clock: `ticks` ticks per `cycles` cycles of another clock.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,52 @@ impl Clock {
     }
 }
 
+/// The cache of an SM for constants, in front of the crossbar.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::pipelined) struct ConstantCache {
+    pub settings: CacheSettings,
+    /// Whether kernel parameters are read without it.
+    parameters_ready: bool,
+}
+
+impl ConstantCache {
+    /// Returns the cache if loads of the program use it.
+    fn new(program: &KernelCode, machine: &Machine) -> Option<Self> {
+        let settings = machine.memory().constant.filter(|_| program.uses_constant_cache(machine))?;
+        let load_store = machine.pipeline()?.load_store?;
+        Some(Self { settings, parameters_ready: load_store.parameters_ready })
+    }
+
+    /// Returns whether an access to this space goes through the cache.
+    pub fn serves(&self, access: Access, space: Space) -> bool {
+        access == Access::Load && (space == Space::Const || space == Space::Param && !self.parameters_ready)
+    }
+
+    /// Returns for each transaction of an access that touches these sectors of a line of 128 bytes: the
+    /// sectors that are fetched if the transaction misses.
+    pub fn transactions(self, sectors: u8) -> impl Iterator<Item = u8> {
+        let CacheSettings { line, sectored, .. } = self.settings;
+        let mut left = sectors;
+        std::iter::from_fn(move || {
+            let first = left & left.wrapping_neg();
+            let all = around(first, line);
+            let touched = left & all;
+            left &= !all;
+            (touched != 0).then_some(if sectored { touched } else { all })
+        })
+    }
+}
+
+/// Returns the sectors of the lines of this many bytes in which these sectors lie.
+pub(super) fn around(sectors: u8, line: u32) -> u8 {
+    let part = |mask: u8| if sectors & mask == 0 { 0 } else { mask };
+    match line {
+        128 => part(0b1111),
+        64 => part(0b0011) | part(0b1100),
+        _ => sectors,
+    }
+}
+
 /// Memory that consists of partitions.
 #[derive(Clone, Debug)]
 pub(in crate::pipelined) struct Partitioned {
@@ -43,6 +90,8 @@ pub(in crate::pipelined) struct Path {
     pub l1: Option<CacheSettings>,
     /// The number of banks of the L1.
     pub banks: u32,
+    /// The cache for constants, if the program uses it.
+    pub constants: Option<ConstantCache>,
     /// The partitions, if memory consists of partitions.
     pub partitions: Option<Partitioned>,
     /// Whether each transaction is a single sector.
@@ -57,17 +106,21 @@ pub(in crate::pipelined) struct Path {
     pub l1_reads_l2: bool,
     /// Whether a load whose place depends on data finds the data in the L2, if lines stay there.
     pub loads_find_data: bool,
-    /// Whether the program has atomics of global memory.
-    pub has_atomics: bool,
+    /// Whether the program has accesses that bypass the L1, and so reach the port sooner than others.
+    pub has_bypasses: bool,
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
     pub scale: u64,
     tick: u64,
+    /// The service for which an access may have to wait until the banks of the L1 are free again.
+    bank_wait: u64,
     /// The cycles from the end of an access in the load/store unit to the moment at which its last
     /// request has left the SM.
     leaves: u64,
     /// The cycles from there to the write-back, with an answer of the L2, and with one of DRAM.
     answered: u64,
     fetched: u64,
+    /// The least cycles from there to the write-back.
+    soonest: u64,
     /// The same from the entrance of the crossbar of replies.
     returned: u64,
 }
@@ -97,6 +150,7 @@ impl Path {
         let mut path = Self {
             l1: memory.l1.as_ref().map(|l1| l1.with_shared(shared_bytes)),
             banks: memory.l1.as_ref().map_or(1, |l1| l1.banks),
+            constants: ConstantCache::new(program, machine),
             partitions: None,
             by_sector,
             one_slice_per_line: {
@@ -110,18 +164,25 @@ impl Path {
             }),
             l1_reads_l2: memory.l1.as_ref().is_none_or(|l1| reads_l2(&l1.cache)),
             loads_find_data: false,
-            has_atomics: program.instrs.iter().filter_map(|instr| instr.memory).any(has_atomics),
+            has_bypasses: program.instrs.iter().filter_map(|instr| instr.memory).any(bypasses),
             scale,
             tick: scale,
+            bank_wait: memory.l1.as_ref().map_or(0, |l1| l1.interval.saturating_sub(1)) * scale,
             leaves,
             answered: 0,
             fetched: 0,
+            soonest: 0,
             returned: 1,
         };
+        if path.constants.is_some() {
+            path.has_bypasses = true;
+            path.leaves = path.leaves.max(1);
+        }
         if !has_partitions {
             let latency = if memory.lower == LowerLevel::Fixed { memory.fixed.latency.max(1) } else { 1 };
             path.answered = latency + longest_jitter(memory.jitter) + 1;
             path.fetched = path.answered;
+            path.soonest = path.answered;
             return Some(path);
         }
         let partitions = &memory.partitions;
@@ -134,13 +195,16 @@ impl Path {
             scale,
         );
         // the crossbar, the entrance of the slice and its latency, the look-up, and the way back
-        let answered = partitions.latency + 4;
+        let soonest = partitions.latency + 4;
+        let has_halves = partitions.l2.is_some();
+        let answered = soonest + if has_halves { partitions.far_latency } else { 0 };
         // the queue to DRAM, the way there, what passes in DRAM itself, the fill and the return; each
         // change of the clock costs one tick more
         let in_dram = of_dram.cycles(dram.latency() + 5) + 1;
         let fetched =
             answered + 1 + 1 + partitions.dram.latency + longest_jitter(memory.jitter) + in_dram + 2;
         path.tick = (scale * clock.cycles).div_ceil(clock.ticks);
+        path.soonest = clock.cycles(soonest) + 3;
         path.answered = clock.cycles(answered) + 3;
         path.fetched = clock.cycles(fetched) + 3;
         path.returned = clock.cycles(1) + 3;
@@ -163,7 +227,8 @@ impl Path {
         self.leaves.saturating_sub(1)
     }
 
-    /// Returns the cycles from the look-up of a fetch in the L1 until its register is free.
+    /// Returns the cycles from the look-up of a fetch in the L1, or in the cache for constants, until its
+    /// register is free.
     pub fn fetch_of_l1(&self, fetches: bool) -> u64 {
         2 + if fetches { self.fetched } else { self.answered }
     }
@@ -171,12 +236,22 @@ impl Path {
     /// Returns the cycles from the end of an access in the load/store unit to the crossbar of
     /// replies. No request is there earlier.
     pub fn to_replies(&self) -> u64 {
-        (self.leaves + self.answered).saturating_sub(self.returned)
+        (self.leaves + self.soonest).saturating_sub(self.returned)
     }
 
     /// Returns the longest time from the look-up of a fetch in a slice until its register is free.
     pub fn fetch_of_slice(&self) -> u64 {
         self.fetched
+    }
+
+    /// Returns whether an access to this space goes through the cache for constants.
+    pub fn caches(&self, access: Access, space: Space) -> bool {
+        self.constants.is_some_and(|constants| constants.serves(access, space))
+    }
+
+    /// Returns whether the cache for constants may ask for a part of what a load needs.
+    pub fn parts_of_constants(&self) -> bool {
+        self.constants.is_some_and(|constants| constants.settings.sectored)
     }
 
     /// Returns the L2.
@@ -193,6 +268,18 @@ impl Path {
             (sectors, 1)
         };
         (sectors != 0).then_some(all)
+    }
+
+    /// Returns the service for which an access may wait until banks of the L1 are free for its
+    /// transactions in a line: banks that other transactions have entered, of this access or of the one
+    /// before it. Transactions for different sectors of a line enter different banks if there are four.
+    pub fn bank_waits(&self, access: Access, transactions: u64) -> u64 {
+        let times = match access {
+            Access::Atomic | Access::LoadUncached => 0,
+            _ if self.banks >= 4 => transactions.min(1),
+            _ => transactions,
+        };
+        self.bank_wait.saturating_mul(times)
     }
 
     /// Returns the service of this many ticks of the crossbar and the L2.
@@ -238,11 +325,11 @@ fn reads_l2(l1: &CacheSettings) -> bool {
     l1.write == WritePolicy::Evict || l1.write_miss == WriteMiss::NoAllocate
 }
 
-fn has_atomics(memory: MemoryOp) -> bool {
+/// Returns whether an access to global memory bypasses the L1.
+fn bypasses(memory: MemoryOp) -> bool {
     match memory {
-        MemoryOp::Atomic(area) => area != Area::Shared,
+        MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area) => area != Area::Shared,
         MemoryOp::Load(_)
-        | MemoryOp::LoadUncached(_)
         | MemoryOp::Store(_)
         | MemoryOp::AsyncCopy
         | MemoryOp::Fence

@@ -4,6 +4,11 @@ use super::path::{Partitioned, Path};
 use warpbound_core::machine::memory::WritePolicy;
 use warpbound_core::program::Access;
 
+/// Returns whether an access to global memory, or one that stands for it, bypasses the L1.
+pub(super) fn bypasses_l1(access: Access) -> bool {
+    matches!(access, Access::Atomic | Access::LoadUncached)
+}
+
 /// The services of a request, apart from what depends on its place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RequestCost {
@@ -31,7 +36,7 @@ impl Path {
     /// itself, because several SMs share them.
     pub(super) fn request(&self, access: Access, bytes: u64, (end, alone): (u64, bool)) -> RequestCost {
         let is_store = access == Access::Store;
-        let bypasses = access == Access::Atomic;
+        let bypasses = bypasses_l1(access);
         let sent = if is_store { bytes } else { self.sent(bytes, bypasses) };
         let behind = self.behind(sent, end);
         // the line that a write-back L1 writes later, because of this store
@@ -53,8 +58,8 @@ impl Path {
                 cost.service += later.max(self.scale);
             }
         }
-        if self.l1.is_some() && self.has_atomics && !bypasses {
-            // atomics take a shorter way to the port
+        if self.l1.is_some() && self.has_bypasses && !bypasses {
+            // others take a shorter way to the port
             cost.service += self.scale;
         }
         cost.late = behind;
@@ -88,7 +93,9 @@ impl Path {
             l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
         {
             // an atomic makes all sectors dirty that come with its own
-            let whole = access == Access::Atomic && !(self.by_sector && l2.sectored);
+            // or with those of a load that it joins
+            let by_sector = self.by_sector && l2.sectored && self.l1.as_ref().is_none_or(|l1| l1.sectored);
+            let whole = access == Access::Atomic && !by_sector;
             let dirty = if whole { cost.sent.max(l2.line.into()) } else { cost.sent };
             cost.dram += cost.copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);
         }

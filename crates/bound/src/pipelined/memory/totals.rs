@@ -7,6 +7,7 @@ use super::elsewhere::Unplaced;
 use super::launch::{LaunchMemory, Rows};
 use super::lines::LineState;
 use super::path::Partitioned;
+use super::untracked::{on_an_sm, times_full, times_if};
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
 use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
@@ -34,22 +35,6 @@ impl LaunchMemory {
         };
         let waits = self.waits(stays, residency);
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
-    }
-
-    /// Returns how many times an L1 may be unable to track another fetch on the SM that the bound
-    /// follows, if all of a launch's loads on one SM made that `times`, and each time takes `by`
-    /// other loads.
-    fn on_an_sm(&self, residency: &Residency, times: u64, by: u32) -> u64 {
-        let sms = residency.used_sms() as u64;
-        let of_blocks = |blocks: u64| times.min(blocks.saturating_mul(self.most_l1_loads) / u64::from(by));
-        if sms <= 1 {
-            times
-        } else if residency.all_at_once() {
-            of_blocks(u64::from(residency.blocks).div_ceil(sms))
-        } else {
-            // the mean over the SMs until the last block is placed, and then those of one SM
-            times.div_ceil(sms).saturating_add(of_blocks(residency.places.into()))
-        }
     }
 
     /// Returns the service of requests that are delivered to slices, if a slice may be full.
@@ -120,7 +105,7 @@ impl LaunchMemory {
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
             let keeps = keeps_l1;
-            let on_an_sm = |times: u64, by: u32| self.on_an_sm(residency, times, by);
+            let on_an_sm = |times: u64, by: u32| on_an_sm(residency, times, (by, self.most_l1_loads));
             let merged = self.merged(l1, loads.saturating_mul(places), true, (keeps, u64::MAX));
             let full = if self.unplaced.requests > 0 {
                 times_if(outstanding.saturating_mul(places) >= l1.ways.into(), self.l1_loads, l1.ways)
@@ -136,6 +121,10 @@ impl LaunchMemory {
                 times = times.saturating_add(on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs));
             }
             sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
+        }
+        if let Some(constants) = &self.constants {
+            let times = constants.times_untracked(residency, (loads, outstanding));
+            sum = sum.saturating_add(times.saturating_mul(self.path.fetch_of_l1(fetches) * scale));
         }
         let (Some(Partitioned { settings, dram, .. }), true) = (&self.path.partitions, fetches) else {
             return sum;
@@ -200,7 +189,9 @@ impl LaunchMemory {
     fn merged(&self, cache: &CacheSettings, loads: u64, is_l1: bool, (keeps, most): (bool, u64)) -> u64 {
         let by_sector = self.path.by_sector
             && cache.sectored
-            && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored));
+            && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored))
+            // requests for different parts of a line of constants may join the same fetch
+            && (is_l1 || !self.path.parts_of_constants());
         let merge = u64::from(cache.merge);
         let of_one = loads.saturating_mul(if by_sector { 1 } else { 4 });
         let anywhere = if is_l1 { self.unplaced.l1_loads } else { self.unplaced.loads };
@@ -208,40 +199,20 @@ impl LaunchMemory {
             || if is_l1 { self.l1_loads } else { self.l2_loads.iter().sum::<u64>().saturating_add(anywhere) };
         let Some(all) = self.lines.all() else { return all_loads() / merge };
         if anywhere > 0 {
-            let has_atomics = self.path.has_atomics && !is_l1;
-            return if of_one <= merge && !has_atomics { 0 } else { all_loads() / merge };
+            let is_bypassed = self.path.has_bypasses && !is_l1;
+            return if of_one <= merge && !is_bypassed { 0 } else { all_loads() / merge };
         }
         let times = |state: &LineState| {
             // an atomic may access a sector several times
-            let has_atomics = state.has_atomics() && !is_l1;
-            if of_one <= merge && !has_atomics {
+            let is_bypassed = state.is_bypassed() && !is_l1;
+            if of_one <= merge && !is_bypassed {
                 return 0;
             }
-            let most = if has_atomics { u64::MAX } else { most };
-            let times = state.times_merged(merge, by_sector, most, has_atomics);
+            let most = if is_bypassed { u64::MAX } else { most };
+            let times = state.times_merged(merge, by_sector, most, is_bypassed);
             let fetches = if is_l1 { state.sets_of_l1.count_ones() } else { state.fetches };
             if keeps { times.min(fetches.into()) } else { times }
         };
         all.map(|(_, state)| times(state)).sum()
-    }
-}
-
-/// Returns how many times this many requests fill `by` places, one after the other, if they can fill
-/// them at all.
-fn times_if(may_be: bool, requests: u64, by: u32) -> u64 {
-    if may_be { requests / u64::from(by) } else { 0 }
-}
-
-/// Returns how many times, one after the other, requests may fill `by` places of a resource, if each
-/// resource has this many requests, and `anywhere` further ones may be at any of them.
-fn times_full(of_each: impl Iterator<Item = u64>, anywhere: u64, by: u64) -> u64 {
-    let (mut times, mut left, mut is_any) = (0, 0, false);
-    for requests in of_each {
-        (times, left, is_any) = (times + requests / by, left + requests % by, true);
-    }
-    if is_any && anywhere > 0 {
-        anywhere.saturating_add(left).div_euclid(by).saturating_add(times)
-    } else {
-        times
     }
 }

@@ -29,6 +29,9 @@ impl LaunchShares {
         let scale = self.scale * shared_by;
         let mut parts: Vec<(Part, u64)> =
             services.parts().map(|(part, service)| (part, service / scale)).to_vec();
+        for (_, cycles) in parts.iter_mut().filter(|(part, _)| *part == Part::Fetch) {
+            *cycles += self.left_by_ended_blocks() / self.scale;
+        }
         parts.extend(self.beside.parts().iter().map(|&(part, service)| (part, service / self.scale)));
         parts.push((Part::InstructionCache, self.once()));
         parts.push((Part::Launch, first + end + self.residency.placing(placed)));

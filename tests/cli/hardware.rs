@@ -116,6 +116,15 @@ fn measured_cycles_are_compared_with_simulated_ones() {
     );
     assert_eq!((&result["worst_kernel"], &result["mean_error"]), (&"pchase".into(), &(-0.25).into()));
     assert_eq!(result["kernels"][0]["simulated"], reduce);
+    // the GPU took longer than the bound of a chain of loads, of which the bound counts each once
+    let bounds: Vec<u64> =
+        result["kernels"].as_array().unwrap().iter().map(|of| of["bound"].as_u64().unwrap()).collect();
+    assert!(bounds[0] >= reduce && (chase..2 * chase).contains(&bounds[1]), "{bounds:?}");
+    let beside = &result["bounds"];
+    assert_eq!((&beside["bounded"], &beside["exceeded"]), (&2.into(), &serde_json::json!(["pchase"])));
+    assert_eq!(beside["least_kernel"], "pchase");
+    let ratio = bounds[1] as f64 / (2 * chase) as f64;
+    assert!((beside["least_ratio"].as_f64().unwrap() - ratio).abs() < 1e-5, "{beside}");
     assert_eq!(
         result["stalls"].as_array().unwrap().iter().map(|of| of["compared"].as_u64().unwrap()).sum::<u64>(),
         2
@@ -141,6 +150,8 @@ fn measured_cycles_are_compared_with_simulated_ones() {
     assert!(plot.contains("measured cycles") && plot.contains("turing-tu102"), "{plot}");
     let text = stdout(&in_dir(&dir, &args));
     assert!(text.contains("2 kernels compared: mean absolute error 25.0 %, median 25.0 %"), "{text}");
+    let bounds = "2 kernels have a proved bound on turing-tu102. gpu one took longer in pchase.";
+    assert!(text.replace('\n', " ").contains(bounds), "{text}");
     let csv = stdout(&in_dir(&dir, &[&args[..], &["--format", "csv"]].concat()));
     assert!(csv.lines().count() == 3 && csv.contains("reduce5"), "{csv}");
     // with one thread and with several, the bytes are the same
@@ -168,6 +179,7 @@ fn measured_instructions_are_compared_with_executed_ones() {
     let metric = ["validate", "t.csv", "--machine", "rtx3070", "--metric", "smsp__inst_executed.sum@flushed"];
     let result = &json_in(&dir, &[&metric[..], &["--out", "p.svg"]].concat(), 0)["results"][0];
     assert_eq!((&result["compared"], &result["mape"]), (&2.into(), &0.0.into()), "{result}");
+    assert!(result.get("bounds").is_none() && result["kernels"][0].get("bound").is_none(), "{result}");
     assert!(fs::read_to_string(dir.join("p.svg")).unwrap().contains("measured warp instructions"));
 }
 

@@ -55,6 +55,10 @@ pub struct ValidateResult {
     /// The correlation of their ranks (Spearman); absent if one does not vary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_correlation: Option<Fraction>,
+    /// The bounds of these kernels beside what was measured; absent if no kernel has a proved bound, and
+    /// for warp instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<BoundsBeside>,
     /// Every kernel that was compared, in the order of the table.
     pub kernels: Vec<KernelError>,
     /// The errors by the reason of most idle issue slots in the simulation.
@@ -63,6 +67,25 @@ pub struct ValidateResult {
     pub launches: Vec<LaunchError>,
     /// The kernels of the table that were not compared, and why.
     pub left_out: Vec<LeftOut>,
+}
+
+/// The bounds of kernels beside what was measured. A bound is proved for the machine that is simulated,
+/// and says nothing about a GPU that takes longer than this machine can.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BoundsBeside {
+    /// The number of kernels that have a proved bound.
+    pub bounded: usize,
+    /// Those of them for which the GPU took longer than the bound.
+    pub exceeded: Vec<String>,
+    /// The median of the bounds divided by the measured cycles.
+    pub median_ratio: Fraction,
+    /// The mean of these numbers.
+    pub mean_ratio: Fraction,
+    /// The least of these numbers.
+    pub least_ratio: Fraction,
+    /// The kernel with the least.
+    pub least_kernel: String,
 }
 
 /// A setting that is fitted to a measurement.
@@ -89,6 +112,9 @@ pub struct KernelError {
     pub simulated: u64,
     /// The error.
     pub error: Fraction,
+    /// The smallest proved bound of the simulated cycles; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<u64>,
     /// The reason of most idle issue slots in the simulation, draining left out; absent if none was
     /// idle.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,6 +168,8 @@ pub struct Compared {
     pub kernel: String,
     /// The launches in order.
     pub launches: Vec<(f64, u64)>,
+    /// The smallest proved bound of all launches together, if there is one.
+    pub bound: Option<u64>,
     /// The reason of most idle issue slots.
     pub stall: Option<&'static str>,
 }
@@ -226,6 +254,7 @@ impl ValidateResult {
             rank_correlation: rank_correlation(&pairs).map(Fraction),
             stalls: by_stall(&kernels),
             launches: compared.iter().flat_map(launches).collect(),
+            bounds: BoundsBeside::new(&kernels),
             kernels,
             left_out,
         })
@@ -262,8 +291,43 @@ impl KernelError {
             measured,
             simulated,
             error: Fraction(error(measured, simulated)),
+            bound: of.bound,
             stall: of.stall.map(str::to_owned),
         }
+    }
+}
+
+impl BoundsBeside {
+    fn new(kernels: &[KernelError]) -> Option<Self> {
+        let bounded = kernels.iter().filter_map(|of| Some((of, of.bound?)));
+        let ratios: Vec<(f64, &str)> =
+            bounded.map(|(of, bound)| (bound as f64 / of.measured, of.kernel.as_str())).collect();
+        let &(least, least_kernel) = ratios.iter().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        let exceeded = ratios.iter().filter(|(ratio, _)| *ratio < 1.0);
+        let values: Vec<f64> = ratios.iter().map(|(ratio, _)| *ratio).collect();
+        Some(Self {
+            bounded: ratios.len(),
+            exceeded: exceeded.map(|(_, kernel)| (*kernel).to_owned()).collect(),
+            median_ratio: Fraction(median(&values)?),
+            mean_ratio: Fraction(mean(&values)?),
+            least_ratio: Fraction(least),
+            least_kernel: least_kernel.to_owned(),
+        })
+    }
+
+    /// Returns the same in words, about a GPU and the machine that the bounds are proved for.
+    fn text(&self, gpu: &str, machine: &str) -> String {
+        let have = if self.bounded == 1 { "kernel has" } else { "kernels have" };
+        let took = match self.exceeded.as_slice() {
+            [] => "stayed below all of them".to_owned(),
+            names => format!("took longer in {}", names.join(", ")),
+        };
+        format!(
+            "{} {have} a proved bound on {machine}. {gpu} {took}. The bounds are {:.2} times the measured cycles \
+             in the median, {:.2} times on average, and at least {:.2} times ({}). They are proved for the \
+             simulated machine, not for the GPU.",
+            self.bounded, self.median_ratio.0, self.mean_ratio.0, self.least_ratio.0, self.least_kernel
+        )
     }
 }
 
@@ -332,6 +396,9 @@ fn one(result: &ValidateResult, style: Style) -> String {
         correlation(result.correlation),
         correlation(result.rank_correlation)
     );
+    if let Some(bounds) = &result.bounds {
+        let _ = writeln!(text, "{}\n", style.fill(&bounds.text(gpu, &origin.machine)));
+    }
     let mut stalls = Table::new(["most idle slots", "kernels", "mean absolute error", "mean error"], &[0]);
     for of in &result.stalls {
         stalls.row([of.stall.clone(), of.compared.to_string(), percent(of.mape), signed(of.mean_error)]);
@@ -375,8 +442,8 @@ fn left_out(all: &[LeftOut], style: Style) -> String {
 fn kernels(all: &[KernelError], style: Style) -> String {
     let mut sorted: Vec<&KernelError> = all.iter().collect();
     sorted.sort_by(|a, b| b.error.0.abs().total_cmp(&a.error.0.abs()));
-    let heading = ["kernel", "launches", "measured", "simulated", "error", "most idle slots"];
-    let mut table = Table::new(heading, &[0, 5]);
+    let heading = ["kernel", "launches", "measured", "simulated", "error", "bound", "most idle slots"];
+    let mut table = Table::new(heading, &[0, 6]);
     for of in sorted.iter().take(SHOWN) {
         table.row([
             of.kernel.clone(),
@@ -384,6 +451,7 @@ fn kernels(all: &[KernelError], style: Style) -> String {
             format!("{:.0}", of.measured),
             of.simulated.to_string(),
             signed(of.error),
+            of.bound.map_or_else(|| "-".to_owned(), |bound| bound.to_string()),
             of.stall.clone().unwrap_or_default(),
         ]);
     }

@@ -21,6 +21,7 @@ use warpbound_core::machine::Machine;
 use warpbound_judge::check::{JudgedApplication, JudgedLaunch, Run};
 use warpbound_judge::compile::Assembler;
 use warpbound_judge::load::{Assemble, LaunchOptions};
+use warpbound_report::answer::Answer;
 use warpbound_report::output::Output;
 use warpbound_report::validate::{Compared, LeftOut, Measured, Quantity, ValidateResult};
 use warpbound_trace::trace::StallReason;
@@ -226,15 +227,21 @@ fn one(
     if let Some(refused) = refused.iter().cloned().collect::<Option<Vec<_>>>() {
         return Ok((named, refused.into_iter().map(Err).collect()));
     }
-    let options = args.common.run_options(monitor).race_memory(None).ahead(false);
-    let compare = |(refused, run): (Option<String>, Run)| match (refused, run.judged, run.problems) {
+    let (bounds, options) = (warpbound_bound::all(), args.common.run_options(monitor));
+    let options = options.race_memory(None).ahead(false).judged_by(&bounds, &[]);
+    let compare = |((refused, machine), run): ((Option<String>, &Machine), Run)| match (
+        refused,
+        run.judged,
+        run.problems,
+    ) {
         (Some(refused), ..) => Err(refused),
         (None, _, Some(problems)) => Err(problems.first_message()),
-        (None, Some(judged), None) => compared(of, &judged, Quantity::of_metric(&args.metric)),
+        (None, Some(judged), None) => compared(of, &judged, machine, Quantity::of_metric(&args.metric)),
         (None, None, None) => Err("nothing was simulated".to_owned()),
     };
     let runs = prepared.run(&options).into_iter().flatten();
-    Ok((named, refused.into_iter().zip(runs).map(compare).collect()))
+    let machines = setups().map(|setup| &setup.machine);
+    Ok((named, refused.into_iter().zip(machines).zip(runs).map(compare).collect()))
 }
 
 /// Returns why a machine cannot spread the blocks of each launch as the GPU does, if it cannot.
@@ -247,7 +254,12 @@ fn too_many_blocks(of: &Wanted, machine: &Machine, args: &Validate) -> Option<St
     too_many.then(|| format!("the machine has {machine}, and a launch has more blocks"))
 }
 
-fn compared(of: &Wanted, judged: &JudgedApplication, quantity: Quantity) -> Result<Compared, String> {
+fn compared(
+    of: &Wanted,
+    judged: &JudgedApplication,
+    machine: &Machine,
+    quantity: Quantity,
+) -> Result<Compared, String> {
     let total = &judged.total;
     let simulated: Vec<u64> = match (&judged.launches, quantity) {
         (None, Quantity::Cycles) => vec![total.makespan.get()],
@@ -261,7 +273,11 @@ fn compared(of: &Wanted, judged: &JudgedApplication, quantity: Quantity) -> Resu
         return Err(format!("the table has {table} launches, and the simulation {here}"));
     }
     let launches = of.measured.iter().copied().zip(simulated).collect();
-    Ok(Compared { kernel: of.kernel.clone(), launches, stall: most_idle(&judged.total) })
+    let answers = Answer::of_runs(&of.kernel, machine, &[total]);
+    let guaranteed =
+        answers.into_iter().filter(|_| quantity == Quantity::Cycles).find_map(|of| of.guaranteed);
+    let bound = guaranteed.map(|guaranteed| guaranteed.cycles);
+    Ok(Compared { kernel: of.kernel.clone(), launches, bound, stall: most_idle(total) })
 }
 
 /// Returns the reason of most idle issue slots. SMs without work are idle, too, so draining does not

@@ -25,7 +25,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Returns whether the claim also holds on machines with this feature, which is one of these.
+    /// Returns whether the claim also holds on machines with this feature. `all` are the features of the
+    /// machine.
     pub(super) fn accounts_for(self, feature: Feature, all: Features) -> bool {
         let by: &[Self] = match feature {
             Feature::BoundedQueues | Feature::DualIssue => &[Self::Iwb, Self::Rbb, Self::Plb],

@@ -10,33 +10,31 @@ use warpbound_core::machine::Machine;
 use warpbound_core::machine::pipeline::{CodeCache, InstructionCaches};
 use warpbound_core::program::TimingTable;
 
-/// The smallest cache in which every line stays once it has been requested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KeptIn {
-    L0,
-    L1,
-    Neither,
-}
-
 /// The instruction caches of a machine, and the code of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct CodeSupply {
     settings: InstructionCaches,
     /// The number of lines of the code.
     lines: u32,
-    kept_in: KeptIn,
+    /// The number of lines that stay in the L0, or in the L1, once they have been requested: all or none.
+    kept_lines: usize,
     /// The cycles from the request of a line to the moment from which it stays in the cache that keeps
     /// it, if nothing is busy. It is 0 if the line is there from the beginning.
     arrival: u64,
     /// The cycles that a warp waits in addition each time it enters a line.
     each: u64,
-    /// The cycles for which requests keep something busy that are made only once.
+    /// The cycles that requests which are made only once occupy the L1 and the memory behind it.
     once: u64,
     /// The service of a request that may be made each time a warp enters a line.
     service: u64,
     /// The most service that requests of ended blocks may need on an SM at any time; `None` if there
     /// is no other limit than that of all requests.
     of_ended_blocks: Option<u64>,
+}
+
+/// Returns whether a cache with these sets and ways has a place for all of this many lines of code.
+pub(super) fn fits(lines: u64, sets: u32, ways: u32) -> bool {
+    lines.div_ceil(sets.into()) <= ways.into()
 }
 
 /// What it costs a warp to go on to an instruction.
@@ -55,8 +53,8 @@ pub(super) struct Supplied {
 pub(super) struct Entry {
     /// The number of the line.
     pub line: usize,
-    /// The end of the lines that have been requested when the warp is there; it is no more than
-    /// `line` if no cache keeps them.
+    /// The end of the lines that have been requested when the warp is there; it is 0 if no cache keeps
+    /// them.
     pub end: usize,
     /// The cycles after which each of these lines has arrived where it stays.
     pub arrival: u64,
@@ -74,65 +72,58 @@ impl CodeSupply {
         let settings = machine.pipeline()?.instruction_caches?;
         let bytes = u64::from(table.places()) * u64::from(settings.instruction);
         let lines = bytes.div_ceil(settings.line.into());
-        let keeps = |cache: CodeCache| lines.div_ceil(cache.sets.into()) <= cache.ways.into();
         let InstructionCaches { l1_latency, l1_interval, lower_latency, lower_interval, warm, .. } = settings;
-        let in_l1 = keeps(settings.l1);
-        let kept_in = match (keeps(settings.l0), in_l1) {
-            // whatever the L1 loses, each L0 requests a line only once
-            (true, _) => KeptIn::L0,
-            (false, true) => KeptIn::L1,
-            (false, false) => KeptIn::Neither,
-        };
+        let fits_in = |cache: CodeCache| fits(lines, cache.sets, cache.ways);
+        let (in_l0, in_l1) = (fits_in(settings.l0), fits_in(settings.l1));
         let lower = if in_l1 && warm { 0 } else { lower_latency };
-        let beyond = (lower + l1_latency).saturating_sub(1);
-        let (arrival, each) = match kept_in {
-            KeptIn::L0 => (beyond, 0),
-            KeptIn::L1 => (lower, l1_latency.saturating_sub(1)),
-            KeptIn::Neither => (0, beyond),
-        };
         let slots = (residency.places as usize).saturating_mul(residency.warps).max(1);
         let sub_cores = table.sub_cores().count().min(slots) as u64;
-        let (at_l1, at_lower) = (l1_interval.max(1), lower_interval.max(1));
-        let of_l1 = if kept_in == KeptIn::L0 { sub_cores * lines * at_l1 } else { 0 };
-        let of_lower = match (in_l1, kept_in) {
-            (true, _) if warm => 0,
-            (true, _) => lines * at_lower,
-            (false, KeptIn::L0) => sub_cores * lines * at_lower,
-            (false, _) => 0,
+        // the lines that the memory behind the L1 serves only once
+        let from_lower = match (in_l1, in_l0) {
+            (true, _) => {
+                if warm {
+                    0
+                } else {
+                    lines
+                }
+            }
+            (false, true) => sub_cores * lines,
+            (false, false) => 0,
         };
-        let service = match kept_in {
-            KeptIn::L0 => 0,
-            KeptIn::L1 => at_l1,
-            KeptIn::Neither => at_l1 + at_lower,
-        };
-        // since the oldest of these requests was made, only lines that an L0 had then were used
-        let in_l0 = u64::from(settings.l0.sets).saturating_mul(settings.l0.ways.into()).min(lines);
-        let uses = sub_cores.saturating_mul(in_l0).saturating_add(1);
-        let ended = uses.saturating_mul(settings.prefetch.into()).saturating_add(1);
-        let of_ended_blocks = match kept_in {
-            KeptIn::L0 => Some(0),
-            KeptIn::L1 => Some(ended.saturating_mul(at_l1).saturating_mul(scale)),
-            KeptIn::Neither => None,
-        };
-        Some(Self {
+        let once = from_lower * lower_interval;
+        let supply = Self {
             settings,
             lines: lines as u32,
-            kept_in,
-            arrival,
-            each,
-            once: of_l1 + of_lower,
-            service: service * scale,
-            of_ended_blocks,
+            kept_lines: if in_l0 || in_l1 { lines as usize } else { 0 },
+            arrival: 0,
+            each: 0,
+            once,
+            service: 0,
+            of_ended_blocks: Some(0),
+        };
+        Some(if in_l0 {
+            // whatever the L1 loses, each L0 requests a line only once
+            let once = once + sub_cores * lines * l1_interval;
+            Self { arrival: lower + l1_latency - 1, once, ..supply }
+        } else if in_l1 {
+            // since the oldest of these requests was made, only lines that an L0 had then were used
+            let held = u64::from(settings.l0.sets) * u64::from(settings.l0.ways);
+            let ended = (sub_cores * held.min(lines) + 1) * u64::from(settings.prefetch) + 1;
+            let service = l1_interval * scale;
+            let of_ended_blocks = Some(ended * service);
+            Self { arrival: lower, each: l1_latency - 1, service, of_ended_blocks, ..supply }
+        } else {
+            let service = (l1_interval + lower_interval) * scale;
+            Self { each: lower + l1_latency - 1, service, of_ended_blocks: None, ..supply }
         })
     }
 
     /// Returns the number of lines that a cache keeps.
     pub fn kept_lines(&self) -> usize {
-        if self.kept_in == KeptIn::Neither { 0 } else { self.lines as usize }
+        self.kept_lines
     }
 
-    /// Returns the cycles for which requests keep the L1, or the memory behind it, busy that are made
-    /// only once.
+    /// Returns the cycles that requests which are made only once occupy the L1 and the memory behind it.
     pub fn once(&self) -> u64 {
         self.once
     }
@@ -148,14 +139,13 @@ impl CodeSupply {
     pub fn before(&self, next: Option<u32>, place: u32) -> Supplied {
         let line = self.line_of(place);
         let jumps = next.is_some_and(|next| next != place);
-        let latency = if jumps { self.settings.jump.saturating_sub(1) } else { 0 };
+        let latency = if jumps { self.settings.jump - 1 } else { 0 };
         if next.is_some_and(|next| self.line_of(next - 1) == line) {
             return Supplied { latency, ..Supplied::default() };
         }
         let end = line.saturating_add(self.settings.prefetch).saturating_add(1).min(self.lines);
         let requests = u64::from(end.saturating_sub(line));
-        let end = if self.kept_in == KeptIn::Neither { line } else { end };
-        let (line, end) = (line as usize, end as usize);
+        let (line, end) = (line as usize, (end as usize).min(self.kept_lines));
         let enters = Some(Entry { line, end, arrival: self.arrival, each: self.each });
         Supplied { service: requests * self.service, latency, enters }
     }

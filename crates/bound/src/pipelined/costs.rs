@@ -342,7 +342,7 @@ impl Costs {
         accessed: Accessed,
     ) -> Cost {
         let front = self.front_of_memory;
-        let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
+        let writes = self.write_cycles(instr);
         let is_store = access == Access::Store;
         let transactions = self.transactions(accessed).max(1);
         let (service, answered) = match space {
@@ -444,7 +444,7 @@ impl Costs {
         (service, requests): (u64, u64),
         [fetches, misses]: [bool; 2],
     ) -> Cost {
-        let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
+        let writes = self.write_cycles(instr);
         cost.writes = requests.max(1) * writes * self.scale;
         cost.service.load_store = service + requests.max(1) * (1 + writes) * self.scale;
         let blocked = if self.writes_block { requests.max(1) * instr.writes } else { 0 };
@@ -473,13 +473,17 @@ impl Costs {
         (writes * self.scale, self.apart_from_slices)
     }
 
+    /// Returns the cycles in which the results of a request are written.
+    fn write_cycles(&self, instr: OfInstr) -> u64 {
+        if self.has_collector { instr.writes.max(1) } else { 1 }
+    }
+
     /// Returns the service of writing the results of a request, if it counts by itself.
     fn written_apart(&self, instr: OfInstr, access: Access) -> u64 {
         if !self.writes_apart || access == Access::Store {
             return 0;
         }
-        let writes = if self.has_collector { instr.writes.max(1) } else { 1 };
-        writes * self.scale
+        self.write_cycles(instr) * self.scale
     }
 
     /// Returns the number of transactions of an access.
@@ -686,18 +690,8 @@ impl Answers {
 
 /// Returns whether a program may load constants or parameters.
 fn reads_constants(program: &KernelCode) -> bool {
-    let of_constants = |memory: MemoryOp| match memory {
-        MemoryOp::Load(area) => {
-            matches!(area, Area::KernelParam | Area::FunctionParam | Area::Const | Area::Generic)
-        }
-        MemoryOp::LoadUncached(_)
-        | MemoryOp::Atomic(_)
-        | MemoryOp::Store(_)
-        | MemoryOp::AsyncCopy
-        | MemoryOp::Fence
-        | MemoryOp::Unaddressed(_) => false,
-    };
-    program.instrs.iter().filter_map(|instr| instr.memory).any(of_constants)
+    let is_one = |area| matches!(area, Area::KernelParam | Area::FunctionParam | Area::Const | Area::Generic);
+    program.instrs.iter().any(|instr| matches!(instr.memory, Some(MemoryOp::Load(area)) if is_one(area)))
 }
 
 /// Returns whether a program may read from shared memory.

@@ -2,10 +2,10 @@
 //!
 //! Which instructions a warp's buffer holds depends on the warp's path alone, and not on time. So
 //! the number of its fetches is known, including those of instructions after a jump that the warp
-//! does not execute. Machines without such buffers may have instruction caches
-//! ([`CodeSupply`]), for which the place of the last instruction is all that matters of the past.
+//! does not execute. Machines without such buffers may have instruction caches ([`CodeSupply`]). What
+//! these cost depends on the place of the last instruction.
 
-use super::code_supply::{CodeSupply, Entry, Supplied};
+use super::code_supply::{CodeSupply, Entry, Supplied, fits};
 use crate::resident::Residency;
 use warpbound_core::machine::Machine;
 use warpbound_core::machine::pipeline::FrontEnd;
@@ -29,8 +29,8 @@ pub(super) struct Fetches {
 }
 
 /// The content of a warp's instruction buffer: the address of the first instruction, and the number
-/// of instructions. With instruction caches, it is the place after the last instruction, and 1 as soon as
-/// there is one.
+/// of instructions. With instruction caches, the address is the place after the last instruction, and
+/// the number is 1 if there is such an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Buffer {
     first: u32,
@@ -67,7 +67,7 @@ impl Fetches {
             let bytes = (u64::from(table.places()) + 1) * u64::from(cache.instruction);
             bytes.div_ceil(u64::from(cache.line))
         });
-        let fits = cache.is_none_or(|cache| lines.div_ceil(u64::from(cache.sets)) <= u64::from(cache.ways));
+        let fits = cache.is_none_or(|cache| fits(lines, cache.sets, cache.ways));
         Self {
             settings,
             service: settings.map_or(0, |settings| scale / u64::from(settings.fetches.max(1))),
@@ -110,13 +110,14 @@ impl Fetches {
         is_first: bool,
     ) -> FetchCost {
         let mut cost = FetchCost::default();
-        let pc = table.place(step.pc());
-        if let Some(supply) = &self.supply {
+        let Some(settings) = self.settings else {
+            let Some(supply) = &self.supply else { return cost };
+            let pc = table.place(step.pc());
             let Supplied { service, latency, enters } = supply.before(buffer.next(), pc);
             *buffer = Buffer { first: pc + 1, count: 1 };
             return FetchCost { service, latency, enters, ..cost };
-        }
-        let Some(settings) = self.settings else { return cost };
+        };
+        let pc = table.place(step.pc());
         let (service, miss) = (self.service(), if self.fits { 0 } else { self.miss_latency() });
         let mut waits = !is_first;
         cost.discards = buffer.count > 0 && buffer.first != pc;

@@ -2,7 +2,8 @@
 //!
 //! `costs` states for each instruction how long it may occupy what others wait for (its *service*),
 //! and how long its own warp waits for nothing but latencies. `fetch` counts what an instruction
-//! costs the front end, and `code_supply` what it costs instruction caches. `span` follows the longest chain of latencies of a warp. `memory` counts the
+//! costs the front end, and `code_supply` what it costs instruction caches. `span` follows the longest
+//! chain of latencies of a warp. `memory` counts the
 //! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch. `any_path`
 //! follows a warp over all paths that it may take, and `followed` keeps sections of warps that have been
 //! followed.
@@ -137,7 +138,7 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Returns the most service of fetches for ended blocks that may be left on an SM at any time, if it
     /// is limited.
-    pub fn of_ended_blocks(&self) -> Option<u64> {
+    fn of_ended_blocks(&self) -> Option<u64> {
         self.fetches.of_ended_blocks()
     }
 
@@ -162,7 +163,7 @@ impl<'t> PipelineAnalyser<'t> {
         self.end_block()
     }
 
-    /// States that all accesses whose places depend on data lie in these regions of device memory,
+    /// States that all accesses to buffers whose places depend on data lie in these regions of memory,
     /// each given by its address and its number of bytes.
     #[must_use]
     pub fn accessing_only(mut self, regions: Vec<(u64, u64)>) -> Self {

@@ -122,8 +122,9 @@ impl Span {
         self.is_first = false;
     }
 
-    /// Requests the lines of an entry that were not requested before, as of the previous issue, and
-    /// returns the longest chain up to the cycle in which the warp can issue in the line.
+    /// Goes on to a line of code when the previous instruction issues, which requests those lines of the
+    /// entry that have not been requested. Returns the longest chain up to the cycle in which the warp
+    /// can issue in the line.
     #[inline(never)]
     fn enter(&mut self, entry: Entry) -> u64 {
         let arrival = self.issue.saturating_add(entry.arrival);
@@ -147,7 +148,7 @@ impl Span {
         larger(&mut self.held, &other.held);
         larger(&mut self.longest, &other.longest);
         self.available.iter_mut().zip(&other.available).for_each(|(mine, theirs)| larger(mine, theirs));
-        // a line that one of both has not requested counts as not requested
+        // a line counts as requested only if both have requested it
         self.lines.iter_mut().zip(&other.lines).for_each(|(mine, theirs)| larger(mine, theirs));
         // the first fetch of a section takes longer
         self.is_first |= other.is_first;
@@ -157,8 +158,8 @@ impl Span {
     /// that is available when the last instruction issued may have been available at any time before.
     pub fn growth(&self, after: &Self) -> Option<u64> {
         let alike = self.ahead().eq(after.ahead()) && self.requested().eq(after.requested());
-        let alike = alike && self.stall == after.stall;
-        (alike && self.is_first == after.is_first).then(|| after.issue.checked_sub(self.issue)).flatten()
+        let is_same = (self.stall, self.is_first) == (after.stall, after.is_first);
+        (alike && is_same).then(|| after.issue.checked_sub(self.issue)).flatten()
     }
 
     /// Makes all chains longer by `by`, this many times.

@@ -84,12 +84,11 @@ impl KernelCode {
         let uncached = |instr: &Instr| matches!(instr.memory, Some(MemoryOp::LoadUncached(_)));
         let bypasses = features.contains(Feature::FirstLevel) && self.instrs.iter().any(uncached);
         let features = if bypasses { features.with(Feature::UncachedLoads) } else { features };
-        // perfect memory has a latency behind any cache
+        // a cache that is not used matters only because perfect memory has a latency behind it
         let memory = machine.memory();
-        let matters = memory.lower == LowerLevel::Perfect && memory.l1.is_none();
-        let is_unused = !matters && !self.uses_constant_cache(machine);
-        let unused = |feature: &Feature| *feature == Feature::ConstantCache && is_unused;
-        let features: Features = features.iter().filter(|feature| !unused(feature)).collect();
+        let adds_latency = memory.lower == LowerLevel::Perfect && memory.l1.is_none();
+        let matters = adds_latency || self.uses_constant_cache(machine);
+        let features = if matters { features } else { features.without(Feature::ConstantCache) };
         if self.control_codes_on(machine).is_some() { features.with(Feature::ControlCodes) } else { features }
     }
 }

@@ -64,12 +64,14 @@ impl<'a> Pointers<'a> {
     fn new(program: &KernelCode, params: &[u8], regions: &'a [Extent]) -> Self {
         let mut pointers = Self { regions, by_register: vec![0; program.regs.len()] };
         // instructions of machine code also read arguments that no load has brought into a register
-        let direct: Vec<Regions> =
-            program.instrs.iter().map(|instr| pointers.direct_arguments(instr, params)).collect();
+        for instr in program.instrs.iter().filter(|_| program.machine_code.is_some()) {
+            let value = pointers.direct_arguments(instr, params);
+            instr.dsts.as_slice().iter().for_each(|dst| pointers.by_register[dst.index()] |= value);
+        }
         loop {
             let mut changed = false;
-            for (instr, direct) in program.instrs.iter().zip(&direct) {
-                let value = pointers.result(instr, params) | direct;
+            for instr in &program.instrs {
+                let value = pointers.result(instr, params);
                 for dst in instr.dsts.as_slice() {
                     let regions = &mut pointers.by_register[dst.index()];
                     changed |= *regions | value != *regions;
@@ -164,11 +166,11 @@ mod tests {
     use super::*;
     use warpbound_core::base::RegId;
     use warpbound_core::program::sem::IntTy;
-    use warpbound_core::program::{Flow, RegKind, Register};
+    use warpbound_core::program::{Flow, MachineCode, RegKind, Register};
 
-    /// Returns the instructions of a kernel with registers of 64 bits.
+    /// Returns machine code with these instructions and registers of 64 bits.
     fn kernel(all: Vec<Sem>) -> KernelCode {
-        let mut kernel = KernelCode::default();
+        let mut kernel = KernelCode { machine_code: Some(MachineCode::default()), ..KernelCode::default() };
         let class = kernel.classes.intern("f");
         let register = |index: usize| Register { name: format!("r{index}"), kind: RegKind::Bits(64) };
         kernel.regs = (0..2).map(register).collect();

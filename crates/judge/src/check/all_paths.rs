@@ -201,10 +201,7 @@ impl<'t> Collected<'t> {
             StaticKind::Plb => {
                 let program = workload.program();
                 let (footprint, left) = finds()?;
-                let reachable = (program.memory.local.size == 0).then(|| {
-                    let constants = machine.caches_constants().then(|| program.memory.constant_regions());
-                    footprint.buffers.iter().copied().chain(constants.into_iter().flatten()).collect()
-                });
+                let reachable = (program.memory.local.size == 0).then(|| footprint.buffers.clone());
                 let found = Found::after(footprint, machine, left);
                 let mut analyser =
                     PipelineAnalyser::new(program, table, machine, residency, found.at_start());

@@ -299,13 +299,14 @@ fn features(facts: &Facts) -> Vec<Premise> {
     each.collect()
 }
 
-/// Returns whether a bound applies on a machine with this feature, which is one of these, all other
-/// premises granted.
+/// Returns whether a bound applies on a machine with this feature, all other premises granted. `all` are
+/// the features of the machine.
 fn accounts_for(bound: &dyn Bound, feature: Feature, all: Features) -> bool {
-    // caches for constants are accounted for in front of a crossbar only
-    let with = |other: Feature| feature == Feature::ConstantCache && all.contains(other);
-    let others = [Feature::Partitions].into_iter().filter(|&other| with(other));
-    let beyond: Features = others.chain([feature]).collect();
+    let mut beyond = Features::default().with(feature);
+    if feature == Feature::ConstantCache && all.contains(Feature::Partitions) {
+        // caches for constants are accounted for in front of a crossbar only
+        beyond = beyond.with(Feature::Partitions);
+    }
     let schedules = match bound.policy() {
         Some(policy) => Schedules::Run { policy, passed_over: None },
         None => Schedules::WorkConserving,

@@ -1,11 +1,10 @@
 //! The loads of a launch that go through the caches for constants.
 
-use std::collections::HashMap;
-
 use super::lines::Sets;
 use super::outstanding::LoadId;
 use super::path::ConstantCache;
 use super::untracked::{on_an_sm, times_if};
+use crate::kept::ByNumber;
 use crate::resident::Residency;
 use warpbound_core::machine::memory::CacheSettings;
 use warpbound_core::machine::place_of;
@@ -16,7 +15,7 @@ pub(super) struct Constants {
     settings: CacheSettings,
     sets: Sets,
     /// For each line, the look-ups, and the latest load.
-    lines: HashMap<u64, (u64, LoadId)>,
+    lines: ByNumber<(u64, LoadId)>,
     /// The look-ups, and those whose places are not known.
     loads: u64,
     anywhere: u64,
@@ -30,7 +29,7 @@ impl Constants {
         Self {
             settings: cache.settings,
             sets: Sets::new(cache.settings.ways),
-            lines: HashMap::new(),
+            lines: ByNumber::default(),
             loads: 0,
             anywhere: 0,
             loads_before: 0,

@@ -74,7 +74,7 @@ impl Path {
         self.anywhere(access, (requests, bytes), finds_data, ends)
     }
 
-    /// Returns what a load of constants costs that may be anywhere.
+    /// Returns the cost of a load of constants whose places are not known.
     pub fn constants_elsewhere(&self, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
         let Some(ConstantCache { settings, .. }) = self.constants else { return SentElsewhere::default() };
         let requests = if u64::from(settings.line) < LineUse::LINE_BYTES { part.sectors } else { part.lines };
@@ -84,8 +84,8 @@ impl Path {
         sent
     }
 
-    /// Returns what this many requests of so many bytes cost that may be anywhere. `finds_data` states
-    /// whether the L2 has their data as long as its lines stay.
+    /// Returns the cost of requests whose places are not known, given their number and the bytes of each.
+    /// `finds_data` states whether the L2 has their data as long as its lines stay.
     fn anywhere(
         &self,
         access: Access,

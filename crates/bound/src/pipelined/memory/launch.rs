@@ -13,7 +13,6 @@ use super::request::{RequestCost, bypasses_l1};
 use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
 use warpbound_core::machine::place_of;
 use warpbound_core::path::{Elsewhere, LineUse, Step};
-use warpbound_core::program::layout::CONSTANT_LINES_BASE;
 use warpbound_core::program::{Access, TimingTable};
 
 /// The number of sets of an L1 above which what waits for them is not counted set by set.
@@ -163,12 +162,13 @@ impl LaunchMemory {
         }
     }
 
-    /// States that all requests whose places are not known lie in these regions.
+    /// States that all requests whose places are not known lie in these regions, or are for constants.
     pub fn requests_lie_in(&mut self, regions: Vec<(u64, u64)>) {
         let is_readable = |line: u64| self.lines.get(line).is_some_and(|state| state.readable == 0b1111);
-        let of_buffers = regions.iter().filter(|(address, _)| *address < CONSTANT_LINES_BASE);
-        self.path.loads_find_data = self.l2_stays() && of_buffers.flat_map(lines_of).all(is_readable);
-        (self.regions, self.lie_in_regions) = (regions, true);
+        self.path.loads_find_data = self.l2_stays() && regions.iter().flat_map(lines_of).all(is_readable);
+        let of_constants = self.path.constants.iter().flat_map(|cache| cache.regions);
+        self.regions = regions.into_iter().chain(of_constants).collect();
+        self.lie_in_regions = true;
     }
 
     /// Records that any sector of a line may be looked up in the L2.
@@ -207,7 +207,15 @@ impl LaunchMemory {
 
     /// Records the part of the present access whose place is not known, and returns its service.
     pub fn send_elsewhere(&mut self, access: Access, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
-        let sent = self.path.elsewhere(access, part, ends);
+        self.record_elsewhere(self.path.elsewhere(access, part, ends))
+    }
+
+    /// Records the part of a load of constants whose place is not known, and returns its service.
+    pub fn send_constants_elsewhere(&mut self, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
+        self.record_elsewhere(self.path.constants_elsewhere(part, ends))
+    }
+
+    fn record_elsewhere(&mut self, sent: SentElsewhere) -> SentElsewhere {
         self.add_unplaced(sent.sums);
         if sent.sums.loads > 0 {
             self.waiting += sent.requests as u32;
@@ -415,15 +423,6 @@ impl LaunchMemory {
                 add(&mut self.late_replies, cost.late);
             }
         }
-        sent
-    }
-
-    /// Records the part of a load of constants whose place is not known.
-    pub fn send_constants_elsewhere(&mut self, part: Elsewhere, ends: (u64, bool)) -> SentElsewhere {
-        let sent = self.path.constants_elsewhere(part, ends);
-        self.add_unplaced(sent.sums);
-        self.waiting += sent.requests as u32;
-        self.waiting_elsewhere += sent.requests as u32;
         sent
     }
 

@@ -2,10 +2,11 @@
 //!
 //! `path` adds up the cycles that a request takes if nothing else is there. `request` states what a
 //! request costs others, and `dram` what it costs others of its channel. `launch` records the
-//! requests of a launch and what each of them costs, with the lines that they touch (`lines`) and what waits at the same time
-//! (`outstanding`) and those that go through the cache for constants (`constants`); `elsewhere` adds up requests whose places depend on data, `untracked` counts the waits until a cache can track another fetch, and `totals` what all
-//! of them cost together. `at_start` describes what a launch
-//! finds in the L2. The lemmas are those of [`crate::proofs::memory`].
+//! requests of a launch and what each of them costs. It keeps the lines that they touch (`lines`),
+//! what waits at the same time (`outstanding`), and what the caches for constants look up
+//! (`constants`). `elsewhere` adds up requests whose places depend on data. `untracked` counts how
+//! often a cache cannot track another fetch, and `totals` what all requests cost together. `at_start`
+//! describes what a launch finds in the L2. The lemmas are those of [`crate::proofs::memory`].
 
 mod at_start;
 mod constants;

@@ -34,6 +34,8 @@ pub(in crate::pipelined) struct ConstantCache {
     pub settings: CacheSettings,
     /// Whether kernel parameters are read without it.
     parameters_ready: bool,
+    /// The regions in which all constants lie, by address and number of bytes.
+    pub regions: [(u64, u64); 2],
 }
 
 impl ConstantCache {
@@ -41,7 +43,8 @@ impl ConstantCache {
     fn new(program: &KernelCode, machine: &Machine) -> Option<Self> {
         let settings = machine.memory().constant.filter(|_| program.uses_constant_cache(machine))?;
         let load_store = machine.pipeline()?.load_store?;
-        Some(Self { settings, parameters_ready: load_store.parameters_ready })
+        let (parameters_ready, regions) = (load_store.parameters_ready, program.memory.constant_regions());
+        Some(Self { settings, parameters_ready, regions })
     }
 
     /// Returns whether an access to this space goes through the cache.
@@ -111,7 +114,8 @@ pub(in crate::pipelined) struct Path {
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
     pub scale: u64,
     tick: u64,
-    /// The service for which an access may have to wait until the banks of the L1 are free again.
+    /// How long a bank of the L1 stays occupied after the cycle in which a transaction enters it, in units
+    /// of service.
     bank_wait: u64,
     /// The cycles from the end of an access in the load/store unit to the moment at which its last
     /// request has left the SM.
@@ -270,9 +274,9 @@ impl Path {
         (sectors != 0).then_some(all)
     }
 
-    /// Returns the service for which an access may wait until banks of the L1 are free for its
-    /// transactions in a line: banks that other transactions have entered, of this access or of the one
-    /// before it. Transactions for different sectors of a line enter different banks if there are four.
+    /// Returns how long an access may wait for banks of the L1 that other transactions have entered, in
+    /// units of service. The access has this many transactions in a line. With four banks or more,
+    /// transactions for different sectors of a line enter different banks.
     pub fn bank_waits(&self, access: Access, transactions: u64) -> u64 {
         let times = match access {
             Access::Atomic | Access::LoadUncached => 0,
@@ -327,14 +331,7 @@ fn reads_l2(l1: &CacheSettings) -> bool {
 
 /// Returns whether an access to global memory bypasses the L1.
 fn bypasses(memory: MemoryOp) -> bool {
-    match memory {
-        MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area) => area != Area::Shared,
-        MemoryOp::Load(_)
-        | MemoryOp::Store(_)
-        | MemoryOp::AsyncCopy
-        | MemoryOp::Fence
-        | MemoryOp::Unaddressed(_) => false,
-    }
+    matches!(memory, MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area) if area != Area::Shared)
 }
 
 /// Returns the largest addition to a latency. The geometric distribution has none; machines with it

@@ -59,7 +59,7 @@ impl Path {
             }
         }
         if self.l1.is_some() && self.has_bypasses && !bypasses {
-            // others take a shorter way to the port
+            // accesses that bypass the L1 take a shorter way to the port
             cost.service += self.scale;
         }
         cost.late = behind;
@@ -92,8 +92,7 @@ impl Path {
         if let Some(l2) =
             l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
         {
-            // an atomic makes all sectors dirty that come with its own
-            // or with those of a load that it joins
+            // an atomic makes all sectors dirty that its fetch brings, or the fetch of a load that it joins
             let by_sector = self.by_sector && l2.sectored && self.l1.as_ref().is_none_or(|l1| l1.sectored);
             let whole = access == Access::Atomic && !by_sector;
             let dirty = if whole { cost.sent.max(l2.line.into()) } else { cost.sent };

@@ -227,21 +227,20 @@ fn one(
     if let Some(refused) = refused.iter().cloned().collect::<Option<Vec<_>>>() {
         return Ok((named, refused.into_iter().map(Err).collect()));
     }
-    let (bounds, options) = (warpbound_bound::all(), args.common.run_options(monitor));
+    let quantity = Quantity::of_metric(&args.metric);
+    // bounds are about cycles
+    let bounds = if quantity == Quantity::Cycles { warpbound_bound::all() } else { Vec::new() };
+    let options = args.common.run_options(monitor);
     let options = options.race_memory(None).ahead(false).judged_by(&bounds, &[]);
-    let compare = |((refused, machine), run): ((Option<String>, &Machine), Run)| match (
-        refused,
-        run.judged,
-        run.problems,
-    ) {
-        (Some(refused), ..) => Err(refused),
-        (None, _, Some(problems)) => Err(problems.first_message()),
-        (None, Some(judged), None) => compared(of, &judged, machine, Quantity::of_metric(&args.metric)),
-        (None, None, None) => Err("nothing was simulated".to_owned()),
+    let compare = |machine: &Machine, run: Run| match (run.judged, run.problems) {
+        (_, Some(problems)) => Err(problems.first_message()),
+        (Some(judged), None) => compared(of, &judged, machine, quantity),
+        (None, None) => Err("nothing was simulated".to_owned()),
     };
     let runs = prepared.run(&options).into_iter().flatten();
-    let machines = setups().map(|setup| &setup.machine);
-    Ok((named, refused.into_iter().zip(machines).zip(runs).map(compare).collect()))
+    let all = setups().zip(refused).zip(runs);
+    let done = all.map(|((setup, refused), run)| refused.map_or_else(|| compare(&setup.machine, run), Err));
+    Ok((named, done.collect()))
 }
 
 /// Returns why a machine cannot spread the blocks of each launch as the GPU does, if it cannot.
@@ -274,9 +273,7 @@ fn compared(
     }
     let launches = of.measured.iter().copied().zip(simulated).collect();
     let answers = Answer::of_runs(&of.kernel, machine, &[total]);
-    let guaranteed =
-        answers.into_iter().filter(|_| quantity == Quantity::Cycles).find_map(|of| of.guaranteed);
-    let bound = guaranteed.map(|guaranteed| guaranteed.cycles);
+    let bound = answers.into_iter().find_map(|answer| answer.guaranteed).map(|bound| bound.cycles);
     Ok(Compared { kernel: of.kernel.clone(), launches, bound, stall: most_idle(total) })
 }
 

@@ -170,6 +170,12 @@ impl Features {
         Self(self.0 | feature.bit())
     }
 
+    /// Returns the set without a feature.
+    #[must_use]
+    pub fn without(self, feature: Feature) -> Self {
+        Self(self.0 & !feature.bit())
+    }
+
     /// Returns the features in the order of messages.
     pub fn iter(self) -> impl Iterator<Item = Feature> {
         Feature::ALL.into_iter().filter(move |&feature| self.contains(feature))

@@ -449,3 +449,36 @@ fn constants_through_a_cache() {
         }
     }
 }
+
+/// An atomic that joins the fetch of a whole line for an L1 makes all of the line dirty: 0.82.
+#[test]
+fn atomics_behind_loads_of_whole_lines() {
+    let body = each(66, |n| {
+        let load =
+            if n < 64 { format!("ld.global.u32 %r{}, [%rd1+{}];\n", 20 + n, 128 * n) } else { String::new() };
+        let atomic = |n| format!("@%p1 atom.global.add.u32 %r{}, [%rd1+{}], %r1;\n", 100 + n, 128 * n);
+        load + &n.checked_sub(2).map_or(String::new(), atomic)
+    });
+    for ways in [4, 8] {
+        let l2 = format!("l2.sectored=true l2.sets=1 l2.ways={ways} l2.port=128");
+        let l1 = "l1.sectored=false l1.line=128 l1.write=Evict ls.transaction=32 d.ccd=64 d.ccdl=64";
+        holds(&[L1, l1, &l2, ONE_ROW], (1, 32), &body);
+    }
+}
+
+/// Requests of several SMs for different sectors of a line of constants join one fetch of the L2: 0.9.
+#[test]
+fn sectors_of_constants_that_join() {
+    let begin = "mov.u32 %r5, %ctaid.x;\nsetp.eq.u32 %p3, %r5, 0;\nselp.u32 %r6, 4, 0, %p3;\n\
+         mul.lo.u32 %r6, %r6, %r1;\nmad.lo.u32 %r6, %r5, 32, %r6;\nmov.u32 %r8, table;\nadd.u32 %r8, %r8, %r6;\n";
+    let body = begin.to_owned() + &each(16, |n| format!("ld.const.u32 %r{}, [%r8+{}];\n", 20 + n, 128 * n));
+    for (sms, merge) in [(3, 2), (4, 2), (4, 3)] {
+        for sectored in [true, false] {
+            let constants = format!(
+                "m.constant=Cache(line:128,sets:1,ways:64,sectored:{sectored},mshrs:64,merge:64,miss_queue:16) \
+                 sms={sms} l2.merge={merge} d.latency=500 ls.parameters_ready=true"
+            );
+            holds(&[&constants], (sms, 32), &body);
+        }
+    }
+}

@@ -422,3 +422,34 @@ fn wcet_takes_programs() {
     let seed = stderr(&warpbound(&["wcet", "bfs_program", "--runs", "2", "--loop-bound", "74=3"]));
     assert!(seed.contains("in launch ") && seed.contains("(seed 0)"), "{seed}");
 }
+
+/// Look-ups of constants that only some paths have count like those of every path: with one register,
+/// the cache for constants can track a single fetch at a time.
+#[test]
+fn constants_that_only_some_paths_load_are_counted() {
+    let dir = scratch("static-constants");
+    let loads: String =
+        (0..16).map(|n| format!("ld.const.u32 %r{}, [table+{}];\n", 10 + n, 128 * n)).collect();
+    let ptx = format!(
+        ".version 6.3\n.target sm_61\n.address_size 64\n.const .align 16 .b8 table[4096];\n\
+         .visible .entry k(.param .u64 x)\n{{\n.reg .pred %p<2>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<2>;\n\
+         ld.param.u64 %rd1, [x];\ncvta.to.global.u64 %rd1, %rd1;\nld.global.u32 %r1, [%rd1];\n\
+         setp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n{loads}L:\nret;\n}}\n"
+    );
+    std::fs::write(dir.join("k.ptx"), ptx).unwrap();
+    for cache in ["sets: 1, ways: 64, mshrs: 1", "sets: 1, ways: 1, mshrs: 64"] {
+        let constants = format!("memory.constant=Cache(line: 128, sectored: false, merge: 64, {cache})");
+        let args = [
+            &["static", "k.ptx", "--entry", "k", "--grid", "1", "--block", "32", "--machine", "accelsim-sm1"]
+                [..],
+            &["--arg", "Buffer(name: \"x\", elem: U32, len: 1024, init: Zero)"],
+            &["--set", &constants, "--set", "pipeline.load_store.parameters_ready=true"],
+            &["--set", "memory.partitions.dram.latency=500"],
+        ];
+        let result = &json_in(&dir, &args.concat(), 0)["results"][0];
+        let makespan = result["makespan"].as_u64().unwrap();
+        assert!(makespan > 8000, "each load waits for the one before: {makespan}");
+        assert!(bound(result, "static") >= bound(result, "plb"), "{result:#}");
+        assert!(bound(result, "plb") >= makespan, "{result:#}");
+    }
+}

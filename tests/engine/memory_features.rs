@@ -2,10 +2,11 @@
 //! cycles are derived by hand. The machine is `ecrts25-orin` with the switches on that a test
 //! names.
 
-use crate::micro;
+use crate::{micro, random_accesses, reference, runs, shipped};
 
 use micro::{cycles, issues, memory};
-use warpbound::sim::MemoryStats;
+use warpbound::sim::{MemoryStats, PolicySetup};
+use warpbound::trace::{Observer, Recorder};
 
 const LINES: &str = "pipeline.load_store.transaction=128";
 const SECTORS: &str = "pipeline.load_store.transaction=32";
@@ -64,6 +65,109 @@ fn bank_conflicts_follow_their_rule() {
     // load
     let shared = |stages: u32| at(1, &[&format!("pipeline.load_store.shared_latency={stages}")]);
     assert_eq!(shared(30) - shared(20), 10);
+}
+
+/// Returns the cycles of a kernel of one block, whose body is given, on a machine with conflicts of banks
+/// and a load/store unit, with these settings.
+fn cycles_of(threads: u32, body: &str, settings: &[&str]) -> u64 {
+    run_of(threads, body, settings, &mut ())
+}
+
+fn run_of(threads: u32, body: &str, settings: &[&str], observer: &mut impl Observer) -> u64 {
+    let text = format!(
+        ".version 6.3\n.target sm_61\n.address_size 64\n.const .align 16 .b8 table[4096];\n\
+         .visible .entry k(.param .u64 k_param_0)\n{{\n.reg .b32 %r<8>;\n.shared .align 16 .b8 words[4096];\n\
+         mov.u32 %r1, %tid.x;\nmov.u32 %r2, words;\nmov.u32 %r3, table;\n{body}ret;\n}}\n"
+    );
+    let launch = random_accesses::launch_on_buffer(1, threads, 128);
+    let workload = runs::workload("k", reference::program("k.ptx", "k", text), launch);
+    let unit = ["shared_memory.rule=Turing", "pipeline.load_store.shared_latency=20"];
+    let machine = shipped::machine_with("ecrts25-orin", &[&unit, settings].concat());
+    runs::run(&workload, &machine, &PolicySetup::Gto, observer).makespan.get()
+}
+
+#[test]
+fn transactions_of_shared_memory_take_as_long_as_set() {
+    let at = |stride: u32, settings: &[&str]| {
+        let unit = ["shared_memory.rule=Turing", "pipeline.load_store.shared_latency=20"];
+        cycles(&format!("bank_stride_{stride}"), &[&unit, settings].concat())
+    };
+    for (stride, ways) in [(1, 1), (2, 2), (8, 8), (32, 32), (33, 1)] {
+        // a store and a load, each with a transaction for each way
+        let slow = ["pipeline.load_store.shared_interval=3"];
+        assert_eq!(at(stride, &slow), at(1, &[]) + 2 * (3 * ways - 1), "stride {stride}");
+        // the result of the load is late, the store is not
+        let late = ["pipeline.load_store.conflict_latency=5"];
+        assert_eq!(at(stride, &late), at(stride, &[]) + 5 * (ways - 1), "stride {stride}");
+    }
+}
+
+#[test]
+fn lanes_of_an_atomic_at_one_word_take_turns() {
+    // the first lanes share a word
+    let body = |sharing: u32| {
+        format!(
+            "setp.lt.u32 %p1, %r1, {sharing};\nmul.lo.u32 %r4, %r1, 4;\nselp.u32 %r4, 0, %r4, %p1;\n\
+             add.u32 %r4, %r4, %r2;\natom.shared.add.u32 %r5, [%r4], %r1;\nadd.u32 %r5, %r5, 1;\n"
+        )
+    };
+    let at = |sharing: u32, settings: &[&str]| {
+        cycles_of(32, &format!(".reg .pred %p<2>;\n{}", body(sharing)), settings)
+    };
+    let lanes = "shared_memory.atomics=Lanes";
+    let alone = at(1, &[]);
+    for sharing in [1, 2, 8, 32] {
+        // as on a TU102, where an atomic takes 3 cycles longer than a load, and 2 for each further lane
+        let turns = u64::from(sharing) - 1;
+        assert_eq!(at(sharing, &[]), alone, "{sharing} lanes, one transaction for a word");
+        assert_eq!(at(sharing, &[lanes]), alone + turns, "{sharing} lanes");
+        let measured = ["conflict_latency=1", "shared_atomic_latency=3"]
+            .map(|setting| format!("pipeline.load_store.{setting}"));
+        let measured = [lanes, &measured[0], &measured[1]];
+        assert_eq!(at(sharing, &measured), alone + 3 + 2 * turns, "{sharing} lanes");
+    }
+}
+
+#[test]
+fn addresses_of_constants_take_turns() {
+    let at = |stride: u32, settings: &[&str]| {
+        let body =
+            format!("mad.lo.u32 %r4, %r1, {stride}, %r3;\nld.const.u32 %r5, [%r4];\nadd.u32 %r5, %r5, 1;\n");
+        cycles_of(32, &body, settings)
+    };
+    let turns = ["pipeline.load_store.constant_interval=3"];
+    assert_eq!(at(0, &turns), at(0, &[]));
+    assert_eq!(at(4, &turns), at(4, &[]) + 31 * 3);
+    // a line of the cache counts once, whatever its words
+    let cache = "memory.constant=Cache(line: 128, sets: 1, ways: 4, sectored: false)";
+    assert_eq!(at(4, &[cache, turns[0]]), at(4, &[cache]) + 31 * 3);
+    // lanes without the instruction have no address
+    assert_eq!(
+        cycles_of(1, "mad.lo.u32 %r4, %r1, 4, %r3;\nld.const.u32 %r5, [%r4];\n", &turns),
+        cycles_of(1, "mad.lo.u32 %r4, %r1, 4, %r3;\nld.const.u32 %r5, [%r4];\n", &[])
+    );
+}
+
+/// With one queue, the sub-cores that come first in a cycle take all its room. With a queue of its own,
+/// each sub-core has an equal share of the unit.
+#[test]
+fn sub_cores_share_the_load_store_unit() {
+    let last_issues = |queues: &str| {
+        let queues = format!("pipeline.load_store.queues={queues}");
+        let settings = ["sub_cores=4", "pipeline.queue=2", "pipeline.load_store.shared_interval=4", &queues];
+        let mut recorder = Recorder::new();
+        let makespan = run_of(128, &"ld.shared.u32 %r5, [%r2];\n".repeat(16), &settings, &mut recorder);
+        let last = |sub_core: u8| {
+            let of_sub_core = recorder.issues().filter(|issue| issue.sub_core == sub_core);
+            of_sub_core.map(|issue| issue.issue.get()).max().expect("each sub-core issues")
+        };
+        ((0..4).map(last).collect::<Vec<u64>>(), makespan)
+    };
+    let ((one, of_one), (own, of_own)) = (last_issues("One"), last_issues("BySubCore"));
+    // the unit never waits, so that the sum is the same
+    assert_eq!(of_one, of_own);
+    let spread = |ends: &[u64]| ends.iter().max().unwrap() - ends.iter().min().unwrap();
+    assert!(spread(&one) > 40 && spread(&own) <= 4 * 4, "{one:?} {own:?}");
 }
 
 #[test]

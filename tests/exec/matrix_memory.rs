@@ -5,7 +5,7 @@ use crate::exec_support;
 
 use exec_support::{Kernel, Outcome, kernel};
 use warpbound::exec::races::BlockOrder;
-use warpbound::machine::{BankRule, Banks};
+use warpbound::machine::{AtomicRule, BankRule, Banks};
 
 /// Code that fills 4 KiB of shared memory so that the 16-bit element at index i is i, and puts its
 /// address in `%rd10` and `%r10`.
@@ -116,7 +116,8 @@ fn stored_rows_come_back_and_transposition_is_its_own_inverse() {
 
 /// Returns the number of extra transactions of the last access to shared memory.
 fn extra(kernel: Kernel, rule: BankRule) -> u8 {
-    let outcome = Kernel { banks: Some(Banks { rule, count: 32 }), ..kernel }.ok();
+    let outcome =
+        Kernel { banks: Some(Banks { rule, count: 32, atomics: AtomicRule::Lanes }), ..kernel }.ok();
     let used = |op: &str| {
         let line = outcome.program.instrs.iter().position(|instr| {
             outcome.program.classes.name(instr.class).ends_with(op) && instr.dsts.as_slice().len() != 1

@@ -512,8 +512,15 @@ impl Naive<'_> {
             match (table.instr(step.pc()).access, table.space(step)) {
                 (None, _) => table.op(step).init.get() * self.scale(),
                 (Some(Access::Fence), _) => self.scale(),
-                (Some(Access::Store), Space::Shared) => (extra + 1) * self.scale(),
-                (Some(_), Space::Shared) => (u64::from(overtakes) + extra + 1) * factor * self.scale(),
+                (Some(Access::Store), Space::Shared) => {
+                    (extra + 1) * u64::from(unit.shared_interval) * self.scale()
+                }
+                (Some(access), Space::Shared) => {
+                    let atomic = if access == Access::Atomic { unit.shared_atomic_latency } else { 0 };
+                    let banks = (extra + 1) * u64::from(unit.shared_interval);
+                    let delay = extra * u64::from(unit.conflict_latency) + u64::from(atomic);
+                    (u64::from(overtakes) + banks + delay) * factor * self.scale()
+                }
                 (Some(_), Space::Global | Space::Local) => {
                     let requests: u64 = taken.requests.iter().map(|request| self.request(request)).sum();
                     let waits =
@@ -521,8 +528,9 @@ impl Naive<'_> {
                     requests.max(self.scale()) + waits * self.scale()
                 }
                 // in the load/store unit and at the write-back
-                (Some(Access::Load), Space::Const | Space::Param) if self.passes_constants => {
-                    2 * self.scale()
+                (Some(Access::Load), Space::Const | Space::Param) => {
+                    let stages = if self.passes_constants { 2 } else { 1 };
+                    (extra * u64::from(unit.constant_interval) + stages) * self.scale()
                 }
                 _ => self.scale(),
             }

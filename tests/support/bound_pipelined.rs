@@ -265,11 +265,20 @@ impl<'a> Formula<'a> {
         let of_shared = full(u64::from(unit.shared_latency).max(1));
         let (service, answered) = match (space, access) {
             (_, Access::Fence) => (1, false),
-            (Space::Shared, Access::Store) => (extra + 1, false),
-            (Space::Shared, _) => ((extra + writes) * of_shared, true),
+            (Space::Shared, Access::Store) => ((extra + 1) * u64::from(unit.shared_interval), false),
+            (Space::Shared, _) => {
+                let atomic = if access == Access::Atomic { unit.shared_atomic_latency } else { 0 };
+                let occupied = (extra + 1) * u64::from(unit.shared_interval) - 1;
+                let delay = extra * u64::from(unit.conflict_latency) + u64::from(atomic);
+                ((occupied + delay + writes) * of_shared, true)
+            }
             (Space::Global | Space::Local, Access::Store) => (transactions * of_memory, true),
             (Space::Global | Space::Local, _) => (transactions * writes * of_memory, true),
-            (Space::Const | Space::Param, Access::Load) if unit.constant_latency > 0 => (writes, true),
+            (Space::Const | Space::Param, Access::Load) => {
+                let passes = unit.constant_latency > 0;
+                let by_address = extra * u64::from(unit.constant_interval);
+                (by_address + if passes { writes } else { 1 }, passes)
+            }
             _ => (1, false),
         };
         let blocked = if one_step && has_result { transactions * writes } else { 0 };

@@ -9,8 +9,8 @@ use warpbound::program::launch::{Arg, Buffer, Elem, Launch};
 
 use crate::reference::program;
 
-/// Accesses: the instruction, where `ADDRESS` stands for its address and `CONSTANT` for a number,
-/// and the alignment that it needs.
+/// Accesses: the instruction, where `ADDRESS`, `SHARED` and `TABLE` stand for an address in a buffer, in
+/// shared memory and among the constants, and `CONSTANT` for a number; and the alignment that it needs.
 const ACCESSES: &[(&str, u32)] = &[
     ("ld.global.u32 %r10, [ADDRESS];", 4),
     ("ld.global.u32 %r10, [ADDRESS];", 4),
@@ -24,6 +24,11 @@ const ACCESSES: &[(&str, u32)] = &[
     ("atom.global.add.u32 %r10, [ADDRESS], %r1;", 4),
     ("red.global.add.u32 [ADDRESS], %r1;", 4),
     ("ld.const.u32 %r10, [table+CONSTANT];", 4),
+    ("ld.const.u32 %r10, [TABLE];", 4),
+    ("ld.shared.u32 %r10, [SHARED];", 4),
+    ("ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [SHARED];", 16),
+    ("st.shared.u32 [SHARED], %r1;", 4),
+    ("atom.shared.add.u32 %r10, [SHARED], %r1;", 4),
     ("membar.gl;", 4),
     ("add.u32 %r14, %r14, %r10;", 4),
 ];
@@ -32,6 +37,7 @@ const ACCESSES: &[(&str, u32)] = &[
 pub fn kernel(draw: &mut impl FnMut(usize) -> usize) -> (KernelCode, Launch) {
     let bytes = [512, 2048, 8192, 65536][draw(4)];
     let mut text = ".version 6.3\n.target sm_61\n.address_size 64\n.const .align 16 .b8 table[4096];\n\
+        .shared .align 16 .b8 shared[4096];\n\
         .visible .entry accesses(.param .u64 accesses_param_0)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<16>;\n\
         .reg .b64 %rd<4>;\nld.param.u64 %rd1, [accesses_param_0];\ncvta.to.global.u64 %rd1, %rd1;\n\
         mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r14, 0;\n"
@@ -71,11 +77,13 @@ fn access(draw: &mut impl FnMut(usize) -> usize, bytes: u32, text: &mut String) 
     let guard = if draw(4) == 0 { "@%p1 " } else { "" };
     let instruction =
         instruction.replace("ADDRESS", "%rd3").replace("CONSTANT", &(draw(1024) * 4).to_string());
+    let instruction = instruction.replace("SHARED", "%r5").replace("TABLE", "%r6");
     write!(
         text,
         "mul.lo.u32 %r3, %r1, {stride};\nmad.lo.u32 %r3, %r2, {of_block}, %r3;\nadd.u32 %r3, %r3, {first};\n\
          and.b32 %r3, %r3, {mask};\ncvt.u64.u32 %rd2, %r3;\nadd.u64 %rd3, %rd1, %rd2;\n\
-         setp.lt.u32 %p1, %r1, {};\n{guard}{instruction}\n",
+         and.b32 %r4, %r3, 4095;\nmov.u32 %r5, shared;\nadd.u32 %r5, %r5, %r4;\n\
+         mov.u32 %r6, table;\nadd.u32 %r6, %r6, %r4;\nsetp.lt.u32 %p1, %r1, {};\n{guard}{instruction}\n",
         draw(64)
     )
     .expect("a text takes everything");

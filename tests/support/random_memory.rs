@@ -21,6 +21,11 @@ const OF_L1: &[Values] = &[
 
 const OF_LOAD_STORE: &[Values] = &[
     ("shared_latency", &["1", "5", "24"]),
+    ("shared_interval", &["1", "2", "3"]),
+    ("conflict_latency", &["0", "1", "6"]),
+    ("shared_atomic_latency", &["0", "3", "30"]),
+    ("constant_interval", &["0", "1", "3"]),
+    ("queues", &["One", "BySubCore"]),
     ("replies", &["1", "2", "8"]),
     ("transaction", &["32", "32", "128"]),
     ("atomics_block", &["true", "false"]),

@@ -76,6 +76,8 @@ pub struct Options {
     pub lanes: bool,
     /// Whether the recorded lines include constants and the kernel's parameters.
     pub constants: bool,
+    /// Whether to record how many different addresses the lanes of a load of constants have.
+    pub constant_addresses: bool,
     /// The mechanism by which diverged lanes reconverge.
     pub reconvergence: Reconvergence,
     /// Whether to count the outcomes of branches, see [`Executor::divergence`].
@@ -121,6 +123,7 @@ impl Options {
             // only a load/store unit needs the lines that an access touches
             traffic: machine.pipeline().is_some_and(|pipeline| pipeline.load_store.is_some()),
             constants: machine.caches_constants(),
+            constant_addresses: machine.serves_constants_by_address(),
             reconvergence,
             ..Self::default()
         }
@@ -144,6 +147,7 @@ impl Default for Options {
             traffic: false,
             lanes: false,
             constants: false,
+            constant_addresses: false,
             reconvergence: Reconvergence::PostDominator,
             divergence: false,
             vectors: Vectors::Detected,

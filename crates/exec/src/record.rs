@@ -16,6 +16,8 @@ use warpbound_core::program::layout::LOCAL_LINES_BASE;
 pub(super) struct Record {
     /// The banks, if bank conflicts are recorded.
     pub(super) banks: Option<Banks>,
+    /// Whether the different addresses of loads of constants are counted.
+    constant_addresses: bool,
     traffic: Option<Traffic>,
     /// The addresses of the instruction just executed, if they are recorded.
     addresses: Option<Vec<u64>>,
@@ -80,6 +82,7 @@ impl Record {
         };
         Self {
             banks: options.banks,
+            constant_addresses: options.constant_addresses,
             traffic: options.traffic.then(traffic),
             addresses: options.lanes.then(Vec::new),
             seen: Vec::new(),
@@ -153,7 +156,12 @@ impl Record {
     /// Returns whether anything besides the space of an access is recorded.
     #[inline(always)]
     pub(super) fn wants_addresses(&self) -> bool {
-        self.banks.is_some() || self.traffic.is_some() || self.addresses.is_some()
+        self.banks.is_some() || self.constant_addresses || self.traffic.is_some() || self.addresses.is_some()
+    }
+
+    /// Returns whether different addresses of an access to this space are counted.
+    pub(super) fn counts_addresses(&self, space: Space) -> bool {
+        self.constant_addresses && matches!(space, Space::Const | Space::Param)
     }
 
     /// Returns whether the lanes of each step and their addresses are recorded.

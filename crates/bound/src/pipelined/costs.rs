@@ -108,8 +108,8 @@ pub(super) struct Costs {
     late_write: Option<u64>,
     /// Whether the services at slices count by themselves, because several SMs share them.
     apart_from_slices: bool,
-    transaction_bytes: u64,
-    atomics_block: bool,
+    /// The settings of the load/store unit, if there is one.
+    load_store: LoadStore,
     /// What operations cost those that cannot start because a result leaves the same unit at the
     /// same time, by unit; and the same for result buses, if results can wait for them.
     leaving: BTreeMap<UnitId, Leaving>,
@@ -207,8 +207,7 @@ impl Costs {
             writes_block: collector.is_some_and(|collector| collector.steps == 1),
             late_write: collector.and(load_store).and(writes_back.then_some(answers.first)),
             apart_from_slices: sms > 1,
-            transaction_bytes: load_store.map_or(0, |unit| unit.transaction.into()),
-            atomics_block: load_store.is_some_and(|unit| unit.atomics_block),
+            load_store: load_store.unwrap_or_default(),
             leaving,
             on_buses,
             ends_warps: pipeline
@@ -267,7 +266,7 @@ impl Costs {
                         self.in_memory(cost, (*instr, access), accessed, memory)
                     }
                     Some(memory) if memory.path().caches(access, space) => {
-                        self.of_constants(cost, *instr, accessed, memory)
+                        self.of_constants(cost, (*instr, extra(step)), accessed, memory)
                     }
                     _ => cost,
                 }
@@ -298,7 +297,8 @@ impl Costs {
         };
         if path.caches(access, space) {
             let sent = path.constants_elsewhere(elsewhere, self.ends(instr, access));
-            return (self.with_constants(cost, instr, (sent.service, sent.requests), [true; 2]), sent);
+            let requests = (sent.service, sent.requests);
+            return (self.with_constants(cost, (instr, extra(step)), requests, [true; 2]), sent);
         }
         if !reaches_memory(access, space) {
             return (cost, SentElsewhere::default());
@@ -345,18 +345,24 @@ impl Costs {
         let writes = self.write_cycles(instr);
         let is_store = access == Access::Store;
         let transactions = self.transactions(accessed).max(1);
+        let occupied = self.load_store.shared_occupancy(extra);
+        let by_address = self.by_address(extra);
         let (service, answered) = match space {
             _ if access == Access::Fence => (1, false),
-            Space::Shared if is_store => (extra + 1, false),
-            Space::Shared => ((self.shared_apart + extra + writes) * self.shared_factor, true),
+            Space::Shared if is_store => (occupied, false),
+            Space::Shared => {
+                let delay = self.load_store.shared_delay(extra, access == Access::Atomic);
+                ((self.shared_apart + occupied - 1 + delay + writes) * self.shared_factor, true)
+            }
             Space::Global | Space::Local => {
                 let writes = if is_store { 1 } else { writes };
                 (transactions * writes * self.global_factor, true)
             }
             Space::Const | Space::Param if access == Access::Load && self.constant_answer.is_some() => {
-                (self.constants_apart + writes, true)
+                (self.constants_apart + by_address + writes, true)
             }
-            Space::Const | Space::Param | Space::Generic => (1, false),
+            Space::Const | Space::Param => (by_address + 1, false),
+            Space::Generic => (1, false),
         };
         let answer = match space {
             _ if !answered => 0,
@@ -379,7 +385,7 @@ impl Costs {
             read: front + self.read_latency,
             acknowledged: if is_store { front + answer } else { 0 },
             room: self.room,
-            holds: self.atomics_block && access == Access::Atomic,
+            holds: self.load_store.atomics_block && access == Access::Atomic,
             fences: access == Access::Fence,
         }
     }
@@ -415,7 +421,7 @@ impl Costs {
     fn of_constants(
         &self,
         cost: Cost,
-        instr: OfInstr,
+        (instr, extra): (OfInstr, u64),
         accessed: Accessed,
         memory: &mut LaunchMemory,
     ) -> Cost {
@@ -431,7 +437,7 @@ impl Costs {
             (service, requests) = (service + sent.service, requests + sent.requests);
             (fetches, misses) = (true, true);
         }
-        self.with_constants(cost, instr, (service, requests), [fetches, misses])
+        self.with_constants(cost, (instr, extra), (service, requests), [fetches, misses])
     }
 
     /// Returns the cost of a load of constants whose requests have this service on their way, given what
@@ -440,13 +446,14 @@ impl Costs {
     fn with_constants(
         &self,
         mut cost: Cost,
-        instr: OfInstr,
+        (instr, extra): (OfInstr, u64),
         (service, requests): (u64, u64),
         [fetches, misses]: [bool; 2],
     ) -> Cost {
         let writes = self.write_cycles(instr);
         cost.writes = requests.max(1) * writes * self.scale;
-        cost.service.load_store = service + requests.max(1) * (1 + writes) * self.scale;
+        let served = self.by_address(extra) + requests.max(1) * (1 + writes);
+        cost.service.load_store = service + served * self.scale;
         let blocked = if self.writes_block { requests.max(1) * instr.writes } else { 0 };
         cost.service.operands = (instr.reading + blocked) * self.scale;
         let front = self.front_of_memory;
@@ -486,9 +493,14 @@ impl Costs {
         self.write_cycles(instr) * self.scale
     }
 
+    /// Returns the cycles for which the addresses of a load of constants beyond the first occupy the unit.
+    fn by_address(&self, extra: u64) -> u64 {
+        extra * u64::from(self.load_store.constant_interval)
+    }
+
     /// Returns the number of transactions of an access.
     fn transactions(&self, accessed: Accessed) -> u64 {
-        let by_sector = self.transaction_bytes <= LineUse::SECTOR_BYTES;
+        let by_sector = u64::from(self.load_store.transaction) <= LineUse::SECTOR_BYTES;
         let of_line = |line: &LineUse| {
             let sectors = u64::from(line.sectors().count_ones());
             if by_sector { sectors } else { sectors.min(1) }
@@ -570,7 +582,8 @@ fn longest_wait(units: &[(u64, BTreeMap<u64, u64>)], together: u64) -> Option<u6
     (0..LONG_WAIT).find(|&cycles| leave(cycles + 1) < together * (cycles + 1))
 }
 
-/// Returns the number of transactions to the banks of shared memory beyond the first.
+/// Returns the number of transactions to the banks of shared memory, or of addresses of a load of
+/// constants, beyond the first.
 fn extra(step: Step) -> u64 {
     step.memory().extra_transactions.into()
 }

@@ -31,6 +31,6 @@ pub use checked::{
 pub use layered::Setting;
 pub use used::{BlockNeeds, Feature, Features, Machine, Mapping, Occupancy, place_of};
 pub use written::{
-    BankRule, Dependences, FORMER_POLICY_SETTING, MachineSpec, MemorySpec, OpSpec, ParsePolicyError,
-    PipelineSpec, PolicyKind, Random, Reconvergence, SharedMemorySpec, memory, pipeline,
+    AtomicRule, BankRule, Dependences, FORMER_POLICY_SETTING, MachineSpec, MemorySpec, OpSpec,
+    ParsePolicyError, PipelineSpec, PolicyKind, Random, Reconvergence, SharedMemorySpec, memory, pipeline,
 };

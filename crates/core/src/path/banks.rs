@@ -1,7 +1,7 @@
 //! Bank conflicts of an access to shared memory.
 
 use crate::base::{LaneMask, WARP_SIZE};
-use crate::machine::{BankRule, Banks};
+use crate::machine::{AtomicRule, BankRule, Banks};
 
 /// One address per lane.
 type Lanes = [u64; WARP_SIZE];
@@ -16,8 +16,14 @@ const MAX_WORDS: usize = 8 * WARP_SIZE;
 ///
 /// Each enabled lane accesses `bytes` bytes at its address, which is aligned to that size.
 #[inline]
-pub fn extra_transactions(banks: Banks, addresses: &Lanes, bytes: usize, enabled: LaneMask) -> u8 {
-    most_extra_transactions(banks, addresses, bytes, enabled, LaneMask::empty())
+pub fn extra_transactions(
+    banks: Banks,
+    addresses: &Lanes,
+    bytes: usize,
+    enabled: LaneMask,
+    is_atomic: bool,
+) -> u8 {
+    most_extra_transactions(banks, addresses, bytes, (enabled, LaneMask::empty()), is_atomic)
 }
 
 /// Returns an upper bound of [`extra_transactions`] for an access in which any subset of `enabled`
@@ -26,9 +32,10 @@ pub fn most_extra_transactions(
     banks: Banks,
     addresses: &Lanes,
     bytes: usize,
-    enabled: LaneMask,
-    anywhere: LaneMask,
+    (enabled, anywhere): (LaneMask, LaneMask),
+    is_atomic: bool,
 ) -> u8 {
+    let by_lane = is_atomic && banks.atomics == AtomicRule::Lanes;
     let words_per_lane = match banks.rule {
         // GPGPU-Sim counts only the first word of each lane
         BankRule::Words => 1,
@@ -38,7 +45,9 @@ pub fn most_extra_transactions(
     let mut extra = 0;
     for first in (0..WARP_SIZE).step_by(lanes_per_pool) {
         let pool = LaneMask::from_bits_retain(u32::MAX >> (WARP_SIZE - lanes_per_pool) << first);
-        let load = if words_per_lane == 1 {
+        let load = if by_lane {
+            most_loaded_by_lanes(banks.count, addresses, enabled & pool, words_per_lane)
+        } else if words_per_lane == 1 {
             most_loaded::<WARP_SIZE>(banks.count, addresses, enabled & pool, 1)
         } else {
             most_loaded::<MAX_WORDS>(banks.count, addresses, enabled & pool, words_per_lane)
@@ -134,13 +143,25 @@ fn most_loaded<const MOST: usize>(
     u32::from(most)
 }
 
+/// Returns the number of words of the most loaded bank if a word counts for each lane that accesses it.
+fn most_loaded_by_lanes(banks: u32, addresses: &Lanes, lanes: LaneMask, words_per_lane: u64) -> u32 {
+    let mut load = [0; Banks::MOST as usize];
+    let words = lanes.lanes().flat_map(|lane| {
+        let word = addresses[lane] / WORD;
+        word..word + words_per_lane
+    });
+    words.for_each(|word| load[(word % u64::from(banks)) as usize] += 1);
+    load.into_iter().max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn extra(rule: BankRule, bytes: usize, address: impl Fn(usize) -> u64, lanes: u32) -> u8 {
-        let banks = Banks { rule, count: 32 };
-        extra_transactions(banks, &std::array::from_fn(address), bytes, LaneMask::from_bits_retain(lanes))
+        let banks = Banks { rule, count: 32, atomics: AtomicRule::Lanes };
+        let lanes = LaneMask::from_bits_retain(lanes);
+        extra_transactions(banks, &std::array::from_fn(address), bytes, lanes, false)
     }
 
     #[test]
@@ -176,7 +197,8 @@ mod tests {
         };
         for round in 0..3000 {
             let rule = [BankRule::Pascal, BankRule::Turing, BankRule::Words][round % 3];
-            let banks = Banks { rule, count: [1, 3, 16, 32, 33, 64][draw(6) as usize] };
+            let atomics = [AtomicRule::Words, AtomicRule::Lanes][round / 3 % 2];
+            let banks = Banks { rule, count: [1, 3, 16, 32, 33, 64][draw(6) as usize], atomics };
             let bytes = [1, 4, 8, 16][draw(4) as usize];
             let span = [2, 40, 2000][draw(3) as usize];
             let (step, every) = (draw(70).wrapping_sub(20), [1, 2, 3, 8, 16, 32][draw(6) as usize]);
@@ -191,28 +213,32 @@ mod tests {
             let lanes = if draw(2) == 0 { LaneMask::ALL } else { some };
             let per_lane = if rule == BankRule::Words { 1 } else { bytes.div_ceil(WORD) };
             let lanes_per_pool = WARP_SIZE / banks.pools(bytes as usize);
-            let mut expected = 0;
-            for first in (0..WARP_SIZE).step_by(lanes_per_pool) {
-                let mut of_bank = vec![std::collections::BTreeSet::new(); banks.count as usize];
-                for lane in (first..first + lanes_per_pool).filter(|&lane| lanes.has(lane)) {
-                    let word = addresses[lane] / WORD;
-                    (word..word + per_lane).for_each(|word| {
-                        of_bank[(word % u64::from(banks.count)) as usize].insert(word);
-                    });
+            for is_atomic in [false, true] {
+                let by_lane = is_atomic && atomics == AtomicRule::Lanes;
+                let mut expected = 0;
+                for first in (0..WARP_SIZE).step_by(lanes_per_pool) {
+                    let mut of_bank = vec![std::collections::BTreeSet::new(); banks.count as usize];
+                    for lane in (first..first + lanes_per_pool).filter(|&lane| lanes.has(lane)) {
+                        let word = addresses[lane] / WORD;
+                        (word..word + per_lane).for_each(|word| {
+                            let by = if by_lane { lane } else { 0 };
+                            of_bank[(word % u64::from(banks.count)) as usize].insert((word, by));
+                        });
+                    }
+                    expected += of_bank.iter().map(|words| words.len()).max().unwrap().saturating_sub(1);
                 }
-                expected += of_bank.iter().map(|words| words.len()).max().unwrap().saturating_sub(1);
+                let got = extra_transactions(banks, &addresses, bytes as usize, lanes, is_atomic);
+                assert_eq!(usize::from(got), expected, "{banks:?}, {bytes} bytes, {addresses:?}");
             }
-            let got = extra_transactions(banks, &addresses, bytes as usize, lanes);
-            assert_eq!(usize::from(got), expected, "{banks:?}, {bytes} bytes, {addresses:?}");
         }
     }
 
     #[test]
     fn the_largest_count_fits() {
-        let one = |rule| Banks { rule, count: 1 };
+        let one = |rule| Banks { rule, count: 1, atomics: AtomicRule::Words };
         let apart: Lanes = std::array::from_fn(|lane| 32 * lane as u64);
-        assert_eq!(extra_transactions(one(BankRule::Turing), &apart, 32, LaneMask::ALL), 255);
-        assert_eq!(extra_transactions(one(BankRule::Pascal), &apart, 32, LaneMask::ALL), 8 * 31);
-        assert_eq!(extra_transactions(one(BankRule::Words), &apart, 32, LaneMask::ALL), 31);
+        assert_eq!(extra_transactions(one(BankRule::Turing), &apart, 32, LaneMask::ALL, false), 255);
+        assert_eq!(extra_transactions(one(BankRule::Pascal), &apart, 32, LaneMask::ALL, false), 8 * 31);
+        assert_eq!(extra_transactions(one(BankRule::Words), &apart, 32, LaneMask::ALL, true), 31);
     }
 }

@@ -92,14 +92,14 @@ impl fmt::Debug for Step {
 /// The eleven bits of a step that depend on the execution.
 pub struct Payload(u32);
 
-/// The space that a memory access resolved to and, for shared memory with bank conflicts, their
-/// cost.
+/// The space that a memory access resolved to, and what it costs that lanes have different addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     /// The space, which is never `Generic`.
     pub space: Space,
-    /// The number of transactions beyond those that an access of this width takes without bank
-    /// conflicts; 0 if the machine has no bank conflicts.
+    /// In shared memory, the number of transactions beyond those that an access of this width takes
+    /// without bank conflicts; 0 if the machine has no bank conflicts. For constants and parameters, the
+    /// number of addresses beyond the first, if the machine serves them one after the other.
     pub extra_transactions: u8,
 }
 

@@ -294,7 +294,7 @@ fn used(pieces: &[Targets], enabled: LaneMask, warp: &Warp, context: &mut Contex
         Some(banks) if space == Space::Shared => {
             let bytes = pieces.iter().map(|piece| piece.size).sum();
             let transactions_of = |piece: &Targets| {
-                banks.pools(piece.size) + usize::from(piece.extra_transactions(banks, enabled))
+                banks.pools(piece.size) + usize::from(piece.extra_transactions(banks, enabled, false))
             };
             let all: usize = pieces.iter().map(transactions_of).sum();
             u8::try_from(all.saturating_sub(banks.pools(bytes))).unwrap_or(u8::MAX)

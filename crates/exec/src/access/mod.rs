@@ -101,7 +101,7 @@ impl Targets {
         warp: &Warp,
         context: &mut Context,
     ) -> MemoryUse {
-        let used = self.memory_use(enabled, context);
+        let used = self.memory_use(enabled, apart, context);
         if context.record.lanes() {
             self.log(enabled, context);
         }
@@ -112,14 +112,24 @@ impl Targets {
         used
     }
 
-    /// Returns the memory use of an access.
-    pub(super) fn memory_use(&self, enabled: LaneMask, context: &Context) -> MemoryUse {
+    /// Returns the memory use of an access; `apart` as in [`Self::used`].
+    pub(super) fn memory_use(&self, enabled: LaneMask, apart: bool, context: &Context) -> MemoryUse {
         let space = self.resolved(enabled);
         let extra_transactions = match context.record.banks {
-            Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled),
+            Some(banks) if space == Space::Shared => self.extra_transactions(banks, enabled, apart),
+            _ if context.record.counts_addresses(space) => self.further_addresses(enabled, LaneMask::empty()),
             _ => 0,
         };
         MemoryUse { space, extra_transactions }
+    }
+
+    /// Returns the largest number of different addresses beyond the first if some or all of these lanes
+    /// access theirs; those of the `unknown` lanes are arbitrary.
+    pub(super) fn further_addresses(&self, enabled: LaneMask, unknown: LaneMask) -> u8 {
+        let mut addresses: Vec<u64> = (enabled - unknown).lanes().map(|lane| self.addresses[lane]).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        (addresses.len() + (enabled & unknown).lanes().count()).saturating_sub(1) as u8
     }
 
     /// Records the addresses of the lanes. Addresses in global memory are converted to those of the
@@ -136,9 +146,9 @@ impl Targets {
     }
 
     /// Returns the number of transactions beyond those of an access without conflicts.
-    fn extra_transactions(&self, banks: Banks, enabled: LaneMask) -> u8 {
+    fn extra_transactions(&self, banks: Banks, enabled: LaneMask, apart: bool) -> u8 {
         let (addresses, lanes) = self.in_shared(enabled);
-        extra_transactions(banks, &addresses, self.size, lanes)
+        extra_transactions(banks, &addresses, self.size, lanes, apart)
     }
 
     /// Returns the lanes, among these, that access a buffer that no kernel writes.
@@ -178,12 +188,12 @@ impl Targets {
     pub(super) fn most_extra_transactions(
         &self,
         banks: Option<Banks>,
-        enabled: LaneMask,
-        unknown: LaneMask,
+        (enabled, unknown): (LaneMask, LaneMask),
+        apart: bool,
     ) -> u8 {
         let Some(banks) = banks else { return 0 };
         let (addresses, lanes) = self.in_shared(enabled - unknown);
-        most_extra_transactions(banks, &addresses, self.size, lanes, unknown & enabled)
+        most_extra_transactions(banks, &addresses, self.size, (lanes, unknown & enabled), apart)
     }
 
     /// Adds the lines of the access.

@@ -317,7 +317,7 @@ impl Execution<'_, '_> {
         let elsewhere = targets.may_touch((guard.may - unknown, unknown), apart, &values.warp, context);
         self.accessed = Some((context.record.take_group(), elsewhere));
         if unknown.is_empty() && guard.may == surely {
-            let used = targets.memory_use(guard.may, context);
+            let used = targets.memory_use(guard.may, apart, context);
             if context.record.collect(pc, used.space).is_none() {
                 // the space of the first lane decides what the access does
                 self.accessed = Some(Default::default());
@@ -325,13 +325,15 @@ impl Execution<'_, '_> {
             return Executions::Exactly(Step::with(pc, used));
         }
         let spaces = targets.may_resolve(guard.may, unknown, surely);
-        let extra = targets.most_extra_transactions(context.record.banks, guard.may, unknown);
-        let step_in = |space: Space| {
-            let extra_transactions = if space == Space::Shared { extra } else { 0 };
-            Step::with(pc, MemoryUse { space, extra_transactions })
+        let extra = targets.most_extra_transactions(context.record.banks, (guard.may, unknown), apart);
+        let extra_in = |space: Space| match space {
+            Space::Shared => extra,
+            _ if context.record.counts_addresses(space) => targets.further_addresses(guard.may, unknown),
+            _ => 0,
         };
+        let step_in = |space: Space| Step::with(pc, MemoryUse { space, extra_transactions: extra_in(space) });
         match spaces.as_slice() {
-            [space] if extra == 0 || *space != Space::Shared => Executions::Exactly(step_in(*space)),
+            [space] if extra_in(*space) == 0 => Executions::Exactly(step_in(*space)),
             _ => Executions::AtMost(spaces.into_iter().map(step_in).collect()),
         }
     }

@@ -283,7 +283,7 @@ impl Reader<'_> {
                     in_shared |= LaneMask::lane(lane);
                 }
             }
-            extra = extra_transactions(banks, &to, bytes, in_shared);
+            extra = extra_transactions(banks, &to, bytes, in_shared, atomic);
         }
         if self.wanted.traffic && resolved.has_lines(self.wanted.constants) {
             let thread = (self.kernel.local_words, block.wrapping_mul(warps).wrapping_add(warp as u64));

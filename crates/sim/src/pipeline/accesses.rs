@@ -97,7 +97,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Starts the oldest access that waits behind the collector, or the first one in the queue, if
+    /// Starts the oldest access that waits behind the collector, or the next one of the queues, if
     /// the unit is free.
     #[inline(always)]
     fn start_access(&mut self) {
@@ -107,7 +107,7 @@ impl Sm<'_> {
             collector.take(place);
             Some(collector.at(place))
         } else {
-            unit.queue.pop_front()
+            unit.queues.take()
         };
         if let Some(id) = next {
             self.busy = true;
@@ -123,11 +123,11 @@ impl Sm<'_> {
         let FlightDetails { line, transactions, .. } = *details;
         let access = self.code.of(step).access.unwrap_or(Access::Fence);
         let space = if access == Access::Fence { Space::Param } else { self.code.table.space(step) };
-        let banks = if space == Space::Shared { bank_transactions(step) } else { 0 };
+        let extra = u64::from(step.memory().extra_transactions);
         if access == Access::Store && matches!(space, Space::Global | Space::Local) {
             self.warps.store(slot.into(), transactions);
         }
-        unit.start(Start { flight: id, slot, access, space, banks, lines_end: line, transactions }, self.now);
+        unit.start(Start { flight: id, slot, access, space, extra, lines_end: line, transactions }, self.now);
     }
 
     /// Determines the memory traffic of an access that is about to issue: the end of its lines, and
@@ -144,9 +144,4 @@ impl Sm<'_> {
         let details = self.flights.details_mut(id);
         (details.line, details.transactions) = (line, transactions);
     }
-}
-
-/// Returns the number of cycles for which a shared-memory access occupies the banks.
-fn bank_transactions(step: Step) -> u64 {
-    u64::from(step.memory().extra_transactions) + 1
 }

@@ -12,7 +12,7 @@ impl Sm<'_> {
         let place = self.flights.get(id).place;
         if place.unit() == self.code.load_store {
             if let Some(load_store) = &mut self.load_store {
-                load_store.queue.push_back(id);
+                load_store.queues.push(place.sub_core(), id);
             }
             return None;
         }
@@ -56,7 +56,10 @@ impl Sm<'_> {
     fn is_full(&mut self, place: LatchEntry, limit: usize) -> bool {
         if place.unit() == self.code.load_store {
             // the unit takes its instructions from its queue, so the queue has at least one entry
-            return self.load_store.as_ref().is_some_and(|unit| unit.queue.len() >= limit.max(1));
+            return self
+                .load_store
+                .as_ref()
+                .is_some_and(|unit| unit.queues.len(place.sub_core()) >= limit.max(1));
         }
         self.units.is_full(self.code.instance(place), limit, self.now)
     }

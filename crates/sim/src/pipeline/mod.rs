@@ -169,7 +169,10 @@ impl<'a> Sm<'a> {
     ) -> Self {
         let sub_cores = machine.sub_cores();
         let conserving = |sub_core: usize| policies.get(sub_core).is_none_or(Policy::is_work_conserving);
-        let load_store = |settings| Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, index));
+        let load_store = |settings| {
+            let of_sm = (index, sub_cores.count());
+            Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, of_sm))
+        };
         let times = (0..sub_cores.count()).flat_map(|_| code.times.iter().copied());
         Self {
             index,

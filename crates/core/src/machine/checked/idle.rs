@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::machine::written::memory::{
     CacheSettings, Fixed, Jitter, LowerLevel, MemorySpec, Partitions, Start,
 };
-use crate::machine::written::pipeline::{Issue, Launch, PipelineSpec, Placement};
+use crate::machine::written::pipeline::{AccessQueues, Issue, Launch, PipelineSpec, Placement};
 use crate::machine::written::{BankRule, MachineSpec, SharedMemorySpec, UnitSpec};
 
 /// A setting that does nothing.
@@ -110,7 +110,7 @@ fn idle_in_pipeline(
         register_file: _,
         write_back: _,
         result_buses: _,
-        load_store: _,
+        load_store,
         launch:
             Launch { first: _, start: _, end: _, blocks_per_cycle: _, total_blocks_per_cycle: _, placement },
         unscored: _,
@@ -121,6 +121,12 @@ fn idle_in_pipeline(
         "one instruction issues per cycle (pipeline.issue.per_warp)",
     );
     idle(*placement != Placement::default() && one_sm, "pipeline.launch.placement", "there is one SM (sms)");
+    let queues = load_store.is_some_and(|unit| unit.queues != AccessQueues::default());
+    idle(
+        queues && (one_sub_core || collector.is_some()),
+        "pipeline.load_store.queues",
+        if one_sub_core { "there is one sub-core" } else { "accesses wait in the collector" },
+    );
     idle(*rotate && one_sub_core, "pipeline.issue.rotate", "there is one sub-core");
     idle(
         !collect.is_empty() && collector.is_none(),
@@ -162,7 +168,8 @@ fn idle_in_shared_memory(
     has_load_store: bool,
     idle: &mut impl FnMut(bool, &str, &str),
 ) {
-    let SharedMemorySpec { rule, banks: _, latency, step, base_32, base_64, base_128, source: _ } = shared;
+    let SharedMemorySpec { rule, banks: _, latency, step, base_32, base_64, base_128, atomics: _, source: _ } =
+        shared;
     let (common, pascal) = match rule {
         _ if has_load_store => {
             let reason = "behind a load/store unit the latency is pipeline.load_store.shared_latency";
@@ -259,6 +266,11 @@ mod tests {
                 "shared_memory.base_64",
                 "shared_memory: SharedMemory(rule: Turing, base_64: 3)",
                 "shared_memory: SharedMemory(rule: Pascal, base_64: 3)",
+            ),
+            (
+                "pipeline.load_store.queues",
+                "pipeline: Pipeline(load_store: LoadStore(queues: BySubCore))",
+                "sub_cores: 2, pipeline: Pipeline(load_store: LoadStore(queues: BySubCore))",
             ),
             (
                 "shared_memory.step",

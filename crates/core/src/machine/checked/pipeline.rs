@@ -121,18 +121,27 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     }
     if let Some(LoadStore {
         shared_latency,
+        shared_interval,
+        conflict_latency,
+        shared_atomic_latency,
+        queues: _,
         replies,
         transaction,
         atomics_block: _,
         atomics_wait_for_addresses: _,
         constant_latency,
+        constant_interval,
         read_latency,
         parameters_ready: _,
     }) = load_store
     {
         check.range("load_store.constant_latency", *constant_latency, 0..=1 << 12);
+        check.range("load_store.constant_interval", *constant_interval, 0..=64);
         check.range("load_store.read_latency", *read_latency, 0..=1 << 12);
         check.range("load_store.shared_latency", *shared_latency, 1..=1 << 12);
+        check.range("load_store.shared_interval", *shared_interval, 1..=64);
+        check.range("load_store.conflict_latency", *conflict_latency, 0..=64);
+        check.range("load_store.shared_atomic_latency", *shared_atomic_latency, 0..=1 << 12);
         check.range("load_store.replies", *replies, 1..=1 << 12);
         check.one_of("load_store.transaction", *transaction, [32, 128]);
     }

@@ -7,8 +7,8 @@
 //! those beyond what an access of the same width takes without conflicts, and
 //! [`SharedMemory::timing`] determines their cost.
 //!
-//! Atomics on shared memory are counted like other accesses, so lanes that access the same word do
-//! not conflict. GPGPU-Sim behaves in this way (no extra transactions for 32 lanes on one word);
+//! Whether lanes of an atomic that access the same word conflict is a setting ([`AtomicRule`]). In
+//! GPGPU-Sim they do not (no extra transactions for 32 lanes on one word), and on measured GPUs they do;
 //! Adalbert et al. measured only loads and stores. Asynchronous copies have the timing of their
 //! access to global memory.
 
@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::range::{Check, MAX_TIME};
 use super::units::OpTiming;
 use crate::base::Cycles;
-use crate::machine::written::{BankRule, SharedMemorySpec};
+use crate::machine::written::{AtomicRule, BankRule, SharedMemorySpec};
 
 /// The parameters that the functional run needs to count conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -26,6 +26,13 @@ pub struct Banks {
     pub rule: BankRule,
     /// The number of banks of 4-byte words, 1 to [`Banks::MOST`].
     pub count: u32,
+    /// The conflicts between lanes of an atomic that access the same word.
+    #[serde(skip_serializing_if = "is_words")]
+    pub atomics: AtomicRule,
+}
+
+fn is_words(rule: &AtomicRule) -> bool {
+    *rule == AtomicRule::Words
 }
 
 impl Banks {
@@ -76,14 +83,16 @@ impl SharedMemory {
     /// Returns the validated settings, with the defaults of their rule.
     pub(super) fn of(written: &SharedMemorySpec, check: &mut Check) -> Option<Self> {
         let check = &mut check.part("shared_memory");
-        let SharedMemorySpec { rule, banks, latency, step, base_32, base_64, base_128, source: _ } = written;
+        let SharedMemorySpec { rule, banks, latency, step, base_32, base_64, base_128, atomics, source: _ } =
+            written;
         let Some(rule) = *rule else {
             let message = "shared_memory does not say how conflicts are counted".to_owned();
             let hint = "add rule: Pascal, rule: Turing or rule: Words, or leave shared_memory out";
             check.problem("", message, hint);
             return None;
         };
-        let banks = Banks { rule, count: banks.unwrap_or(32) };
+        let atomics = atomics.unwrap_or_default();
+        let banks = Banks { rule, count: banks.unwrap_or(32), atomics };
         // Adalbert et al., ERTS 2022, section III.B: dur = 22 + base + 2 * conflicts; measured on
         // TU102: 22 + 2(n-1)
         let (latency, step) = (latency.unwrap_or(22), step.unwrap_or(2));

@@ -82,7 +82,8 @@ fn update_source(old: Option<&Value>, new: &mut Value, (change, whole): (Change<
 }
 
 /// The fields of shared memory that are numbers or rules.
-const SHARED_MEMORY: [&str; 7] = ["rule", "banks", "latency", "step", "base_32", "base_64", "base_128"];
+const SHARED_MEMORY: [&str; 8] =
+    ["rule", "banks", "latency", "step", "base_32", "base_64", "base_128", "atomics"];
 
 /// Returns whether a part of a source stays valid after this change. It does if it names a change
 /// of the same kind to another field of the entry.

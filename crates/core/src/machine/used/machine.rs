@@ -117,6 +117,14 @@ impl Machine {
             && self.parts.pipeline.as_ref().is_some_and(|p| p.load_store.is_some())
     }
 
+    /// Returns whether lanes of a load of constants that have different addresses are served one after
+    /// the other.
+    #[inline]
+    pub fn serves_constants_by_address(&self) -> bool {
+        let load_store = self.parts.pipeline.as_ref().and_then(|pipeline| pipeline.load_store);
+        load_store.is_some_and(|unit| unit.constant_interval > 0)
+    }
+
     /// Returns the model of bank conflicts of shared memory, if any.
     #[inline]
     pub fn shared_memory(&self) -> Option<&SharedMemory> {

@@ -13,6 +13,10 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+fn is_one<T: From<u8> + PartialEq>(value: &T) -> bool {
+    *value == T::from(1)
+}
+
 pub use drawn::Random;
 pub use machine::{
     Dependences, Hazard, LimitsSpec, MachineSpec, OpSpec, Reconvergence, TimedOpSpec, UnitSpec,
@@ -20,4 +24,4 @@ pub use machine::{
 pub use memory::MemorySpec;
 pub use pipeline::PipelineSpec;
 pub use policy::{FORMER_POLICY_SETTING, ParsePolicyError, PolicyKind};
-pub use shared_memory::{BankRule, SharedMemorySpec};
+pub use shared_memory::{AtomicRule, BankRule, SharedMemorySpec};

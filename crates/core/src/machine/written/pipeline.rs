@@ -5,7 +5,7 @@
 //! separate switch that is off by default; with all of them off, the cycles are those of the paper
 //! model.
 
-use super::is_default;
+use super::{is_default, is_one};
 use serde::{Deserialize, Serialize};
 
 /// The `Pipeline(..)` of a machine file. Parts that it omits are inherited from the machine it
@@ -271,8 +271,20 @@ impl Default for RegisterFile {
     }
 }
 
+/// The queues in which accesses wait for the load/store unit. `pipeline.queue` limits each of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum AccessQueues {
+    /// One queue, in which the accesses of all sub-cores wait in the order of their issue.
+    #[default]
+    One,
+    /// One queue for each sub-core. The unit serves the queues in turn.
+    BySubCore,
+}
+
 /// The load/store unit of the SM. It serves instructions one after the other, the oldest of all
-/// sub-cores first, and spends one cycle per transaction on each.
+/// sub-cores first unless they have queues of their own, and spends one cycle on each transaction, or `shared_interval` cycles on one of
+/// shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "LoadStore", deny_unknown_fields, default)]
@@ -280,6 +292,19 @@ pub struct LoadStore {
     /// The number of pipeline stages that a shared-memory load passes after the last bank has been
     /// served.
     pub shared_latency: u32,
+    /// The number of cycles for which a transaction of shared memory occupies the unit.
+    #[serde(skip_serializing_if = "is_one")]
+    pub shared_interval: u32,
+    /// The number of cycles by which each transaction of a shared-memory load beyond the first delays
+    /// its result, in addition to those for which the transaction occupies the unit.
+    #[serde(skip_serializing_if = "is_default")]
+    pub conflict_latency: u32,
+    /// The number of cycles that an atomic of shared memory takes longer than a load.
+    #[serde(skip_serializing_if = "is_default")]
+    pub shared_atomic_latency: u32,
+    /// The queues of accesses that have issued and not started, on a machine without a collector.
+    #[serde(skip_serializing_if = "is_default")]
+    pub queues: AccessQueues,
     /// The maximum number of replies from memory that wait in the unit.
     pub replies: u32,
     /// The size of a transaction in bytes: 32 (a sector) or 128 (a line).
@@ -293,6 +318,10 @@ pub struct LoadStore {
     /// constant cache, or at once if constants are not cached.
     #[serde(skip_serializing_if = "is_default")]
     pub constant_latency: u32,
+    /// The number of cycles for which each address of a load of constants or parameters beyond the first
+    /// one occupies the unit, if its lanes have different addresses.
+    #[serde(skip_serializing_if = "is_default")]
+    pub constant_interval: u32,
     /// The number of cycles from the last transaction of an instruction to the moment when its
     /// sources count as read, for which the barriers of control codes wait.
     #[serde(skip_serializing_if = "is_default")]
@@ -303,15 +332,37 @@ pub struct LoadStore {
     pub parameters_ready: bool,
 }
 
+impl LoadStore {
+    /// Returns the number of cycles for which an access to shared memory occupies the unit. It has this
+    /// many transactions beyond the first.
+    #[inline]
+    pub fn shared_occupancy(&self, extra: u64) -> u64 {
+        (extra + 1) * u64::from(self.shared_interval)
+    }
+
+    /// Returns the number of cycles that a load from shared memory, or an atomic, stays in the pipeline
+    /// beyond `shared_latency`.
+    #[inline]
+    pub fn shared_delay(&self, extra: u64, is_atomic: bool) -> u64 {
+        let atomic = if is_atomic { self.shared_atomic_latency } else { 0 };
+        extra * u64::from(self.conflict_latency) + u64::from(atomic)
+    }
+}
+
 impl Default for LoadStore {
     fn default() -> Self {
         Self {
             shared_latency: 24,
+            shared_interval: 1,
+            conflict_latency: 0,
+            shared_atomic_latency: 0,
+            queues: AccessQueues::One,
             replies: 2,
             transaction: 32,
             atomics_block: false,
             atomics_wait_for_addresses: true,
             constant_latency: 0,
+            constant_interval: 0,
             read_latency: 0,
             parameters_ready: false,
         }

@@ -18,6 +18,18 @@ pub enum BankRule {
     Words,
 }
 
+/// The conflicts between lanes of an atomic that access the same word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum AtomicRule {
+    /// A word is served once, for all lanes, as in GPGPU-Sim.
+    #[default]
+    Words,
+    /// A word is served once for each lane. On a TU102 and an H100, an atomic of n lanes at one word
+    /// takes 2(n-1) cycles longer than that of one lane.
+    Lanes,
+}
+
 /// The `SharedMemory(rule: Pascal, ..)` of a machine file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -44,6 +56,9 @@ pub struct SharedMemorySpec {
     /// Pascal: the number of additional cycles of an access of 128 bits or more; 16 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_128: Option<u64>,
+    /// The conflicts between lanes of an atomic that access the same word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub atomics: Option<AtomicRule>,
     /// The source of the numbers.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,

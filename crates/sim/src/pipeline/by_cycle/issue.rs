@@ -72,7 +72,8 @@ impl Sm<'_> {
         }
         let Some(limit) = self.given.settings.queue else { return true };
         if unit == self.given.memory() {
-            return self.load_store.as_ref().is_none_or(|unit| unit.queue.len() < limit.max(1) as usize);
+            let limit = limit.max(1) as usize;
+            return self.load_store.as_ref().is_none_or(|unit| unit.has_room(sub_core, limit));
         }
         let unit = &self.units[self.given.instance(unit, sub_core)];
         let waiting = unit.starts.iter().filter(|&&start| start > self.now).count();
@@ -284,7 +285,7 @@ impl Sm<'_> {
     fn enqueue(&mut self, id: usize) -> Option<u64> {
         let instr = &mut self.instrs[id];
         if instr.unit == self.given.memory() {
-            self.load_store.iter_mut().for_each(|unit| unit.queue.push_back(id));
+            self.load_store.iter_mut().for_each(|unit| unit.queue(instr.sub_core).push_back(id));
             return None;
         }
         let unit = &mut self.units[self.given.instance(instr.unit, instr.sub_core)];

@@ -12,7 +12,7 @@ use crate::result::MemoryStats;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::MemorySystem;
 use warpbound_core::machine::memory::SECTOR_BYTES;
-use warpbound_core::machine::pipeline::LoadStore as Settings;
+use warpbound_core::machine::pipeline::{AccessQueues, LoadStore as Settings};
 use warpbound_core::program::Access;
 
 /// The number of replies in flight if memory is perfect.
@@ -36,6 +36,9 @@ struct Serving {
     access: Access,
     space: Space,
     last_bank: u64,
+    /// The number of its transactions with shared memory beyond the first, or of the addresses of a load
+    /// of constants.
+    extra: u64,
     /// Its transactions in reverse order.
     transactions: Vec<Transaction>,
 }
@@ -53,7 +56,11 @@ enum Happened {
 pub(super) struct LoadStore {
     settings: Settings,
     sm: usize,
-    pub queue: VecDeque<usize>,
+    /// The accesses that have not started, without a collector: in one queue, or in one for each
+    /// sub-core.
+    queues: Vec<VecDeque<usize>>,
+    /// The queue that has the first turn.
+    next_queue: usize,
     serving: Option<Serving>,
     unanswered: HashMap<usize, u32>,
     /// The shared-memory loads in their pipeline: the instruction, whether it is an atomic that
@@ -80,12 +87,19 @@ fn instr(waits: Waits) -> usize {
 }
 
 impl LoadStore {
-    pub fn new(settings: Settings, memory: &MemorySystem, shared: u64, sm: usize) -> Self {
+    pub fn new(
+        settings: Settings,
+        memory: &MemorySystem,
+        shared: u64,
+        (sm, sub_cores): (usize, usize),
+    ) -> Self {
         let seed = memory.seed ^ sm as u64;
+        let queues = if settings.queues == AccessQueues::BySubCore { sub_cores } else { 1 };
         Self {
             settings,
             sm,
-            queue: VecDeque::new(),
+            queues: vec![VecDeque::new(); queues],
+            next_queue: 0,
             serving: None,
             unanswered: HashMap::new(),
             shared: VecDeque::new(),
@@ -120,6 +134,17 @@ impl LoadStore {
             (_, Waits::Fetch(fetch)) => Reply::Fill(fetch),
             (_, waits) => Reply::Load(instr(waits)),
         });
+    }
+
+    /// Returns the queue of the accesses of a sub-core.
+    pub fn queue(&mut self, sub_core: usize) -> &mut VecDeque<usize> {
+        let queue = sub_core.min(self.queues.len() - 1);
+        &mut self.queues[queue]
+    }
+
+    /// Returns whether the queue of a sub-core has room, if each holds no more than this many.
+    pub fn has_room(&self, sub_core: usize, limit: usize) -> bool {
+        self.queues[sub_core.min(self.queues.len() - 1)].len() < limit
     }
 
     /// Returns whether atomics hold their warps.
@@ -216,14 +241,17 @@ impl LoadStore {
     }
 
     fn serve(&mut self, now: u64, memory: Option<&mut Memory>) {
-        let Some(Serving { id, access, space, last_bank, .. }) = &self.serving else { return };
-        let (id, access) = (*id, *access);
+        let Some(Serving { id, access, space, last_bank, extra, .. }) = &self.serving else { return };
+        let (id, access, extra) = (*id, *access, *extra);
         match space {
-            Space::Shared if now < *last_bank => {}
+            _ if now < *last_bank => {}
             Space::Shared if access == Access::Store => self.leave(true),
             Space::Shared if self.shared.len() < self.settings.shared_latency as usize => {
                 let atomic = self.settings.atomics_block && access == Access::Atomic;
-                self.shared.push_back((id, atomic, now + u64::from(self.settings.shared_latency)));
+                let Settings { shared_latency, conflict_latency, shared_atomic_latency, .. } = self.settings;
+                let longer = if access == Access::Atomic { shared_atomic_latency } else { 0 };
+                let at = now + u64::from(shared_latency + longer) + extra * u64::from(conflict_latency);
+                self.shared.push_back((id, atomic, at));
                 self.leave(false);
             }
             Space::Shared => {}
@@ -335,7 +363,10 @@ impl LoadStore {
     /// Adds the unit to the key of a state.
     pub fn key(&self, now: u64, key: &mut Key) {
         let sm = self.sm;
-        key.list(&self.queue, |key, &id| key.instr(sm, id));
+        for queue in &self.queues {
+            key.list(queue, |key, &id| key.instr(sm, id));
+        }
+        key.put(self.next_queue as u64);
         key.list(&self.serving, |key, serving| {
             key.instr(sm, serving.id);
             key.until(serving.last_bank, now);
@@ -467,8 +498,13 @@ impl Sm<'_> {
             collector.output.remove(&place);
             id
         } else {
-            let Some(id) = unit.queue.pop_front() else { return };
-            id
+            let count = unit.queues.len();
+            let waiting: Vec<_> = (0..count).filter(|&queue| !unit.queues[queue].is_empty()).collect();
+            let first = unit.next_queue;
+            let chosen = deciders.choose(Arbiter::Access, &waiting, |queue| (queue + count - first) % count);
+            let Some(queue) = chosen else { return };
+            unit.next_queue = (queue + 1) % count;
+            unit.queues[queue].pop_front().expect("it holds an access")
         };
         let instr = &mut self.instrs[id];
         instr.start = self.now;
@@ -480,8 +516,14 @@ impl Sm<'_> {
             self.warps[slot].stores += instr.transactions;
         }
         unit.unanswered.insert(id, if shared { 1 } else { instr.transactions });
-        let banks = if shared { u64::from(step.memory().extra_transactions) + 1 } else { 0 };
+        let extra = u64::from(step.memory().extra_transactions);
+        let banks = match space {
+            Space::Shared => (extra + 1) * u64::from(unit.settings.shared_interval),
+            Space::Const | Space::Param => 1 + extra * u64::from(unit.settings.constant_interval),
+            _ => 0,
+        };
         let transactions = std::mem::take(&mut instr.traffic);
-        unit.serving = Some(Serving { id, slot, access, space, last_bank: self.now + banks, transactions });
+        unit.serving =
+            Some(Serving { id, slot, access, space, last_bank: self.now + banks, extra, transactions });
     }
 }

@@ -145,7 +145,7 @@ impl<'a> Sm<'a> {
             done: BTreeMap::new(),
             load_store: settings
                 .load_store
-                .map(|unit| LoadStore::new(unit, given.machine.memory(), shared, index)),
+                .map(|unit| LoadStore::new(unit, given.machine.memory(), shared, (index, sub_cores.count()))),
             written: Vec::new(),
             events: Vec::new(),
         }

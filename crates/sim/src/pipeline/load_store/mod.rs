@@ -16,6 +16,7 @@
 //! the SM are collected in [`LoadStore::answers`].
 
 mod parts;
+mod queues;
 mod serve;
 mod start;
 
@@ -28,6 +29,7 @@ use super::first_level::{FirstLevel, LookedUp};
 use super::flight::FlightId;
 use super::memory::{Cache, Port, Request, RequestKind, Token};
 use crate::result::MemoryStats;
+use queues::Queues;
 use serve::Serving;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::MemorySystem;
@@ -92,7 +94,7 @@ struct Shared {
 pub(super) struct LoadStore {
     settings: Settings,
     /// The issued accesses, if there is no collector.
-    pub queue: VecDeque<FlightId>,
+    pub queues: Queues,
     /// The events of the last cycle, in their order.
     pub answers: Vec<Answer>,
     serving: Option<Serving>,
@@ -125,14 +127,19 @@ pub(super) struct LoadStore {
 
 impl LoadStore {
     /// Creates the unit of an SM whose blocks use this many bytes of shared memory.
-    pub fn new(settings: Settings, memory: &MemorySystem, shared_bytes: u64, sm: usize) -> Self {
+    pub fn new(
+        settings: Settings,
+        memory: &MemorySystem,
+        shared_bytes: u64,
+        (sm, sub_cores): (usize, usize),
+    ) -> Self {
         let seed = memory.seed ^ sm as u64;
         Self {
             settings,
             l1: memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed))),
             constants: memory.constant.as_ref().map(|cache| Box::new(Cache::new(cache, !seed))),
             parts: Parts::of(settings.transaction),
-            queue: VecDeque::new(),
+            queues: Queues::new(settings.queues, sub_cores),
             answers: Vec::new(),
             serving: None,
             unanswered: Vec::new(),
@@ -201,7 +208,7 @@ impl LoadStore {
             && self.arrived.is_none()
             && self.replies.is_empty()
             && self.inbox.is_empty()
-            && (self.serving.is_some() || self.queue.is_empty())
+            && (self.serving.is_some() || self.queues.is_empty())
             && self.l1.as_ref().is_none_or(|l1| !l1.cache.any_ready())
             && self.constants.as_ref().is_none_or(|cache| !cache.any_ready())
     }
@@ -356,7 +363,7 @@ impl LoadStore {
     /// Returns the next cycle in which something can happen without an event from outside.
     #[inline]
     pub fn next_event(&self, now: u64) -> u64 {
-        if self.has_work(now + 1) || self.serving.is_none() && !self.queue.is_empty() {
+        if self.has_work(now + 1) || self.serving.is_none() && !self.queues.is_empty() {
             return now + 1;
         }
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_event(now));

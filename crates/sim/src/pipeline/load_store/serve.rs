@@ -14,9 +14,11 @@ pub(super) struct Serving {
     pub slot: u8,
     pub access: Access,
     pub space: Space,
-    /// The cycle in which its last bank transaction is served; before that cycle it waits for
-    /// nothing else.
+    /// The cycle in which its last bank transaction or the last address of its constants is served;
+    /// before that cycle it waits for nothing else.
     pub last_bank: u64,
+    /// The number of cycles that it stays in the pipeline of shared memory beyond its stages.
+    pub delay: u32,
     /// The present line: its index in the traffic of the path, its number, and its remaining
     /// sectors as a mask.
     pub number: u32,
@@ -59,17 +61,19 @@ impl LoadStore {
     /// Simulates a cycle of the instruction that is being served, and returns whether anything
     /// happened.
     pub(super) fn serve(&mut self, now: u64, sm_access: &impl SmAccess, port: Option<&mut Port>) -> bool {
-        let Some(Serving { flight, access, space, last_bank, .. }) = self.serving else { return false };
+        let Some(Serving { flight, access, space, last_bank, delay, .. }) = self.serving else {
+            return false;
+        };
+        if now < last_bank {
+            return false;
+        }
         match space {
             Space::Shared => {
-                if now < last_bank {
-                    return false;
-                }
                 if access == Access::Store {
                     self.leave(flight, true);
                 } else if self.shared.len() < self.settings.shared_latency as usize {
                     let atomic = self.settings.atomics_block && access == Access::Atomic;
-                    let at = now + u64::from(self.settings.shared_latency);
+                    let at = now + u64::from(self.settings.shared_latency) + u64::from(delay);
                     self.shared.push_back(Shared { flight, atomic, at });
                     self.leave(flight, false);
                 }

@@ -13,8 +13,9 @@ pub(in crate::pipeline) struct Start {
     pub slot: u8,
     pub access: Access,
     pub space: Space,
-    /// The number of cycles for which it occupies the banks of shared memory.
-    pub banks: u64,
+    /// The number of its transactions with shared memory beyond the first, or of the addresses of a load
+    /// of constants.
+    pub extra: u64,
     /// The end of its lines in the traffic of its warp.
     pub lines_end: u32,
     /// The number of its memory transactions.
@@ -24,7 +25,7 @@ pub(in crate::pipeline) struct Start {
 impl LoadStore {
     /// Starts to serve an instruction; the unit must be free.
     pub fn start(&mut self, start: Start, now: u64) {
-        let Start { flight, slot, access, space, banks, lines_end, transactions } = start;
+        let Start { flight, slot, access, space, extra, lines_end, transactions } = start;
         let shared = space == Space::Shared;
         let number = flight as usize;
         if self.unanswered.len() <= number {
@@ -37,7 +38,13 @@ impl LoadStore {
             slot,
             access,
             space,
-            last_bank: now + if shared { banks } else { 0 },
+            last_bank: now
+                + match space {
+                    Space::Shared => self.settings.shared_occupancy(extra),
+                    Space::Const | Space::Param => 1 + extra * u64::from(self.settings.constant_interval),
+                    Space::Global | Space::Local | Space::Generic => 0,
+                },
+            delay: self.settings.shared_delay(extra, access == Access::Atomic) as u32,
             number: lines_end,
             line: 0,
             sectors: 0,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::machine::written::is_one;
+
 /// A set-associative cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -145,10 +147,6 @@ impl Default for L1 {
     fn default() -> Self {
         Self { cache: CacheSettings::default(), latency: 30, banks: 1, interval: 1, split: Split::Off }
     }
-}
-
-fn is_one(value: &u64) -> bool {
-    *value == 1
 }
 
 /// The division of an SM's on-chip memory between L1 and shared memory, which determines the number

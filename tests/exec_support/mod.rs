@@ -149,6 +149,7 @@ impl Kernel {
             traffic: self.traffic,
             lanes: false,
             constants: self.constants,
+            constant_addresses: false,
             reconvergence: self.reconvergence,
             divergence: true,
             vectors,

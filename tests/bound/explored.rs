@@ -413,7 +413,7 @@ fn of_all_runs(launch: &Launch, most: u64) -> Option<(u64, u64)> {
 #[test]
 fn states_with_equal_keys_have_equal_futures() {
     let mut compared = [0; 2];
-    for case in 0..number("CASES", 200) {
+    for case in 0..number("CASES", 300) {
         let draw = if case % 4 == 0 { Case::in_ptx } else { Case::micro };
         let Some(case) = draw(number("SEED", 7) * 1_000_000_000 + case) else { continue };
         let Some(table) = case.table() else { continue };

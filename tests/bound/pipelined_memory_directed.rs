@@ -482,3 +482,28 @@ fn sectors_of_constants_that_join() {
         }
     }
 }
+
+/// A miss fetches parts of the line that are larger than what the load needs: 0.99.
+#[test]
+fn parts_of_lines() {
+    let body = each(60, |n| format!("@%p1 ld.global.u32 %r{}, [%rd1+{}];\n", 20 + n, 128 * n));
+    for fetch in [32, 64, 128] {
+        let l2 = format!("l2.sectored=true l2.fetch={fetch}");
+        for l1 in ["l1.sectored=true", "l1.sectored=false l1.line=64"] {
+            holds(&[L1, l1, &l2, ONE_ROW, "ls.transaction=32 d.ccd=64"], (1, 32), &body);
+        }
+        holds(&[&l2, ONE_ROW, "ls.transaction=32 d.ccd=64"], (1, 32), &body);
+    }
+}
+
+/// Loads of different sectors join the fetch of a part, which serves few of them: 0.9.
+#[test]
+fn sectors_that_join_the_fetch_of_a_part() {
+    let body = each(64, |n| format!("@%p1 ld.global.u32 %r{}, [%rd1+{}];\n", 20 + n, 32 * n));
+    for (fetch, merge) in [(64, 1), (128, 1), (128, 2), (128, 3)] {
+        let l2 = format!("l2.sectored=true l2.fetch={fetch} l2.merge={merge} d.latency=500");
+        holds(&[L1, &l2, "ls.transaction=32"], (1, 32), &body);
+        holds(&[&l2, "ls.transaction=32"], (1, 32), &body);
+        holds(&[&l2, "ls.transaction=32 p.queue=2"], (2, 64), &body);
+    }
+}

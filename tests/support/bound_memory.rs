@@ -97,6 +97,7 @@ pub fn value(
         && [l1, l2].iter().flatten().all(|cache| cache.line == 128)
         && table.hazards().contains(Hazards::WAW)
         && !(l1.is_some_and(|l1| l1.sectored) && l2.is_some_and(|l2| !l2.sectored))
+        && l2.is_none_or(|l2| l2.fetch == 32)
         && far;
     if !covered {
         return None;

@@ -1,7 +1,7 @@
 //! Random settings of the memory of a machine: every setting may be drawn.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use warpbound::explore::hunt::{OF_CACHE, OF_DRAM, OF_PARTITIONS, Values};
+use warpbound::explore::hunt::{OF_CACHE, OF_DRAM, OF_L2, OF_PARTITIONS, Values};
 
 const OF_MEMORY: &[Values] = &[
     ("lower", &["Perfect", "Fixed", "Partitions", "Partitions", "Partitions", "Partitions"]),
@@ -54,6 +54,9 @@ pub fn settings(draw: &mut impl FnMut(usize) -> usize) -> Vec<String> {
         }
         let cache = if l1 { "memory.l1.cache" } else { cache };
         some(draw, cache, OF_CACHE, &mut all);
+        if cache == "memory.partitions.l2" {
+            some(draw, cache, OF_L2, &mut all);
+        }
     }
     all
 }

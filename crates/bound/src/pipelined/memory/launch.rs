@@ -555,8 +555,7 @@ impl LaunchMemory {
     /// stay. A request joins a fetch only if that brings all that it needs, so that each set of
     /// sectors may be fetched once.
     fn note_line(&mut self, line: u64, sectors: u8, access: Access) -> u8 {
-        let whole_lines = self.path.l2().filter(|l2| !l2.sectored);
-        let of_l2 = whole_lines.map_or(sectors, |l2| around(sectors, l2.line));
+        let of_l2 = self.path.fetched_sectors(sectors);
         let load = self.outstanding.next();
         let Some(state) = self.lines.at(line) else { return 0 };
         if access == Access::Store {

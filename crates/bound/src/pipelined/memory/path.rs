@@ -306,10 +306,26 @@ impl Path {
 
     /// Returns the number of bytes that the L2 fetches for a request of these bytes.
     pub fn fetched_bytes(&self, bytes: u64) -> u64 {
-        match self.l2() {
-            Some(l2) if !l2.sectored => bytes.max(l2.line.into()),
-            _ => bytes,
-        }
+        self.l2().map_or(bytes, |l2| {
+            if !l2.sectored {
+                return bytes.max(l2.line.into());
+            }
+            // each of its sectors may bring a part of the line
+            let parts = bytes / LineUse::SECTOR_BYTES * u64::from(l2.fetch);
+            bytes.max(parts.min(l2.line.into()))
+        })
+    }
+
+    /// Returns the sectors of a line of 128 bytes that the L2 fetches, if it has none, for a request that
+    /// needs these.
+    pub fn fetched_sectors(&self, sectors: u8) -> u8 {
+        self.l2()
+            .map_or(sectors, |l2| around(sectors, if l2.sectored { l2.fetch.min(l2.line) } else { l2.line }))
+    }
+
+    /// Returns whether the L2 fetches nothing but what a request needs.
+    pub fn fetches_exactly(&self) -> bool {
+        self.l2().is_none_or(|l2| l2.sectored && u64::from(l2.fetch) == LineUse::SECTOR_BYTES)
     }
 
     /// Returns whether stores go on to DRAM: there is no L2, or it forwards them.

@@ -93,7 +93,8 @@ impl Path {
             l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
         {
             // an atomic makes all sectors dirty that its fetch brings, or the fetch of a load that it joins
-            let by_sector = self.by_sector && l2.sectored && self.l1.as_ref().is_none_or(|l1| l1.sectored);
+            let by_sector =
+                self.by_sector && self.fetches_exactly() && self.l1.as_ref().is_none_or(|l1| l1.sectored);
             let whole = access == Access::Atomic && !by_sector;
             let dirty = if whole { cost.sent.max(l2.line.into()) } else { cost.sent };
             cost.dram += cost.copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);

@@ -188,7 +188,7 @@ impl LaunchMemory {
     /// reach the cache.
     fn merged(&self, cache: &CacheSettings, loads: u64, is_l1: bool, (keeps, most): (bool, u64)) -> u64 {
         let by_sector = self.path.by_sector
-            && cache.sectored
+            && if is_l1 { cache.sectored } else { self.path.fetches_exactly() }
             && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored))
             // requests for different parts of a line of constants may join the same fetch
             && (is_l1 || !self.path.parts_of_constants());

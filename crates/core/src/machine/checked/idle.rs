@@ -149,6 +149,11 @@ fn idle_in_memory(memory: &MemorySpec, idle: &mut impl FnMut(bool, &str, &str)) 
         "memory.lower is Perfect and there is no cache in front of it, so nothing has a latency",
     );
     let l2 = partitions.l2.as_ref().filter(|_| partitioned);
+    idle(
+        l2.is_some_and(|l2| !l2.sectored && l2.fetch != CacheSettings::default().fetch),
+        "memory.partitions.l2.fetch",
+        "without `sectored`, a miss fetches the whole line",
+    );
     // without an L2, the rows of DRAM, the clocks and the arbiters still keep their state
     let starts = if partitioned { start.copies() } else { *start != Start::Cold };
     idle(starts && l2.is_none(), "memory.start", "there is no L2 (memory.partitions.l2)");
@@ -266,6 +271,11 @@ mod tests {
                 "shared_memory.base_64",
                 "shared_memory: SharedMemory(rule: Turing, base_64: 3)",
                 "shared_memory: SharedMemory(rule: Pascal, base_64: 3)",
+            ),
+            (
+                "memory.partitions.l2.fetch",
+                "memory: Memory(lower: Partitions, partitions: Partitions(l2: Cache(sectored: false, fetch: 64)))",
+                "memory: Memory(lower: Partitions, partitions: Partitions(l2: Cache(fetch: 64)))",
             ),
             (
                 "pipeline.load_store.queues",

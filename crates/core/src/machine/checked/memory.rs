@@ -31,7 +31,7 @@ fn settings(memory: &MemorySpec, check: &mut Check) {
         check_l1(l1, &mut check.part("l1"));
     }
     if let Some(constant) = constant {
-        check_cache(constant, &mut check.part("constant"));
+        check_cache_of_sm(constant, &mut check.part("constant"));
     }
     let Fixed { latency, per_cycle, pipelined: _ } = fixed;
     check.range("fixed.latency", *latency, 0..=MAX_TIME);
@@ -77,6 +77,7 @@ fn check_cache(cache: &CacheSettings, check: &mut Check) {
         ways,
         line,
         sectored: _,
+        fetch,
         replacement: _,
         write: _,
         write_miss: _,
@@ -88,6 +89,7 @@ fn check_cache(cache: &CacheSettings, check: &mut Check) {
     } = *cache;
     check.power_of_two("sets", sets, 1 << 16);
     check.one_of("line", line, [32, 64, 128]);
+    check.one_of("fetch", fetch, [32, 64, 128]);
     check.range("ways", ways, 1..=1 << 16);
     if u64::from(sets) * u64::from(ways) > MAX_LINES {
         let message = format!("{} has more than {MAX_LINES} lines", check.full(""));
@@ -100,9 +102,17 @@ fn check_cache(cache: &CacheSettings, check: &mut Check) {
     check.range("port", port, 1..=1 << 16);
 }
 
+fn check_cache_of_sm(cache: &CacheSettings, check: &mut Check) {
+    check_cache(cache, check);
+    if cache.fetch != CacheSettings::default().fetch {
+        let message = "only the L2 fetches more sectors than it needs".to_owned();
+        check.problem("fetch", message, "leave `fetch` out, or set `sectored: false` to fetch whole lines");
+    }
+}
+
 fn check_l1(l1: &L1, check: &mut Check) {
     let L1 { cache, latency, banks, interval, split } = l1;
-    check_cache(cache, &mut check.part("cache"));
+    check_cache_of_sm(cache, &mut check.part("cache"));
     check.range("latency", *latency, 0..=1 << 16);
     check.range("banks", *banks, 1..=64);
     check.range("interval", *interval, 1..=1 << 12);

@@ -26,7 +26,7 @@ pub use instance::{Ins, Instance, Kind, Subject, Together, UnitTime};
 pub use judge::{Judge, Score, Setting, Witness, is_huntable};
 pub use machines::{
     BUFFER, Case, CaseSize, CaseSummary, MachineHunt, MachineViolation, MachinesHunted, OF_CACHE, OF_DRAM,
-    OF_PARTITIONS, Ran, Times, Values, hunt_machines,
+    OF_L2, OF_PARTITIONS, Ran, Times, Values, hunt_machines,
 };
 pub use shrink::shrink;
 pub use witness::WitnessFiles;

@@ -243,7 +243,7 @@ impl Cache {
         if self.outgoing.len() + 2 > self.settings.miss_queue as usize {
             return Access::Stall;
         }
-        let wanted = if self.settings.sectored { target.sectors } else { self.full };
+        let wanted = self.settings.fetched(target.sectors);
         let missing = wanted & !readable;
         if reserved & missing == missing
             && let Some(frame) = target.frame

@@ -17,6 +17,10 @@ pub struct CacheSettings {
     pub line: u32,
     /// Whether a miss fetches only the sectors it needs, rather than the whole line.
     pub sectored: bool,
+    /// The size in bytes of the parts of a line of the L2 that a miss fetches as a whole, with `sectored`:
+    /// 32 (a sector), 64 or 128. A part is fetched without the sectors that the L2 has.
+    #[serde(skip_serializing_if = "is_a_sector")]
+    pub fetch: u32,
     /// The replacement policy.
     pub replacement: Replacement,
     /// The effect of a store that hits.
@@ -43,6 +47,7 @@ impl Default for CacheSettings {
             ways: 4,
             line: 128,
             sectored: true,
+            fetch: SECTOR,
             replacement: Replacement::Lru,
             write: WritePolicy::Through,
             write_miss: WriteMiss::NoAllocate,
@@ -55,7 +60,26 @@ impl Default for CacheSettings {
     }
 }
 
+/// The size of a sector in bytes.
+const SECTOR: u32 = 32;
+
+fn is_a_sector(bytes: &u32) -> bool {
+    *bytes == SECTOR
+}
+
 impl CacheSettings {
+    /// Returns the sectors of a line that a miss fetches if it needs these, both as masks. They are
+    /// counted from the beginning of the line.
+    #[inline]
+    pub fn fetched(&self, sectors: u8) -> u8 {
+        let all = ((1u16 << (self.line / SECTOR)) - 1) as u8;
+        match self.fetch {
+            _ if !self.sectored => all,
+            SECTOR => sectors,
+            64 => (sectors | sectors << 1 & 0b1010 | sectors >> 1 & 0b0101) & all,
+            _ => all,
+        }
+    }
     /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.sets) * u64::from(self.ways) * u64::from(self.line)

@@ -13,7 +13,7 @@ mod case;
 mod settings;
 
 pub use case::{BUFFER, Case, CaseSize};
-pub use settings::{OF_CACHE, OF_DRAM, OF_PARTITIONS, Values};
+pub use settings::{OF_CACHE, OF_DRAM, OF_L2, OF_PARTITIONS, Values};
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -132,6 +132,9 @@ pub const OF_DRAM: &[Values] = &[
     ("rtpl", &["0", "2", "9"]),
 ];
 
+/// The settings that only an L2 has.
+pub const OF_L2: &[Values] = &[("fetch", &["32", "64", "128"])];
+
 /// The settings of a cache.
 pub const OF_CACHE: &[Values] = &[
     ("sets", &["1", "2", "4", "16"]),
@@ -158,7 +161,7 @@ const PARTS: [(&str, &[&[Values]]); 9] = [
     ("memory.partitions.", &[OF_PARTITIONS, &[("l2", &["none"])]]),
     ("memory.partitions.dram.", &[OF_DRAM]),
     ("memory.l1.cache.", &[OF_CACHE]),
-    ("memory.partitions.l2.", &[OF_CACHE]),
+    ("memory.partitions.l2.", &[OF_CACHE, OF_L2]),
 ];
 
 /// Draws a setting with its value.

@@ -200,8 +200,11 @@ impl Cache {
         }
         let all = u64::from(self.settings.line) / SECTOR_BYTES;
         let whole: Vec<u64> = (number * all..(number + 1) * all).collect();
-        let wanted = if self.settings.sectored { &request.sectors } else { &whole };
-        let missing = self.lacking(set, way, wanted, Sector::is_readable);
+        let part = u64::from(self.settings.fetch) / SECTOR_BYTES;
+        let is_wanted = |sector: &u64| request.sectors.iter().any(|needed| needed / part == sector / part);
+        let sectored = self.settings.sectored;
+        let wanted: Vec<u64> = whole.into_iter().filter(|sector| !sectored || is_wanted(sector)).collect();
+        let missing = self.lacking(set, way, &wanted, Sector::is_readable);
         match self.fetches.join(number, &missing, request) {
             Some(true) => {
                 self.touch(set, way.expect("a line that is fetched has a way"));

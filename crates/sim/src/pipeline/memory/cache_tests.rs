@@ -8,6 +8,7 @@ const SMALL: CacheSettings = CacheSettings {
     ways: 2,
     line: 128,
     sectored: true,
+    fetch: 32,
     replacement: Replacement::Lru,
     write: WritePolicy::Through,
     write_miss: WriteMiss::NoAllocate,
@@ -76,6 +77,33 @@ fn a_cache_without_sectors_fetches_lines() {
     assert_eq!(cache.access(read(5, 0b0001)), Access::Miss);
     assert_eq!(serve(&mut cache), [(RequestKind::Read, 5, 0b1111)]);
     assert_eq!(cache.access(read(5, 0b1000)), Access::Hit);
+}
+
+#[test]
+fn parts_are_fetched_without_what_is_there() {
+    let fetched = |fetch: u32, line: u32, sectors: u8| {
+        let mut cache = Cache::new(&CacheSettings { fetch, line, ..SMALL }, 0);
+        assert_eq!(cache.access(read(5, sectors)), Access::Miss);
+        serve(&mut cache)[0].2
+    };
+    for (sectors, of_64) in [(0b0001, 0b0011), (0b0010, 0b0011), (0b0100, 0b1100), (0b0110, 0b1111)] {
+        assert_eq!(fetched(32, 128, sectors), sectors);
+        assert_eq!(fetched(64, 128, sectors), of_64);
+        assert_eq!(fetched(128, 128, sectors), 0b1111);
+    }
+    // no more than the line
+    assert_eq!(fetched(128, 64, 0b1000), 0b1100);
+    assert_eq!(fetched(64, 32, 0b1000), 0b1000);
+    let mut cache = Cache::new(
+        &CacheSettings { fetch: 64, write: WritePolicy::Back, write_miss: WriteMiss::Allocate, ..SMALL },
+        0,
+    );
+    assert_eq!(cache.access(write(5, 0b0001)), Access::Hit);
+    assert_eq!(cache.access(read(5, 0b0010)), Access::Miss);
+    assert_eq!(serve(&mut cache), [(RequestKind::Read, 5, 0b0010)]);
+    // a load of another sector joins the fetch of its part
+    assert_eq!(cache.access(read(5, 0b0100)), Access::Miss);
+    assert_eq!(cache.access(read(5, 0b1000)), Access::Merged);
 }
 
 #[test]

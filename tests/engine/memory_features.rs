@@ -79,7 +79,7 @@ fn run_of(threads: u32, body: &str, settings: &[&str], observer: &mut impl Obser
          .visible .entry k(.param .u64 k_param_0)\n{{\n.reg .b32 %r<8>;\n.shared .align 16 .b8 words[4096];\n\
          mov.u32 %r1, %tid.x;\nmov.u32 %r2, words;\nmov.u32 %r3, table;\n{body}ret;\n}}\n"
     );
-    let launch = random_accesses::launch_on_buffer(1, threads, 128);
+    let launch = random_accesses::launch_on_buffer(1, threads, 4096);
     let workload = runs::workload("k", reference::program("k.ptx", "k", text), launch);
     let unit = ["shared_memory.rule=Turing", "pipeline.load_store.shared_latency=20"];
     let machine = shipped::machine_with("ecrts25-orin", &[&unit, settings].concat());
@@ -168,6 +168,26 @@ fn sub_cores_share_the_load_store_unit() {
     assert_eq!(of_one, of_own);
     let spread = |ends: &[u64]| ends.iter().max().unwrap() - ends.iter().min().unwrap();
     assert!(spread(&one) > 40 && spread(&own) <= 4 * 4, "{one:?} {own:?}");
+}
+
+/// The addresses of a sub-core's accesses are found one after the other, those of different sub-cores at
+/// the same time.
+#[test]
+fn sub_cores_find_addresses_side_by_side() {
+    let at = |threads: u32, loads: usize, interval: u32| {
+        let interval = format!("pipeline.load_store.address_interval={interval}");
+        let settings = [LINES, "sub_cores=4", "pipeline.load_store.queues=BySubCore", &interval];
+        // each lane loads from a line of its own
+        let begin = ".reg .b64 %rd<4>;\nld.param.u64 %rd1, [k_param_0];\nmul.lo.u32 %r4, %r1, 128;\n\
+             and.b32 %r4, %r4, 4095;\ncvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd1, %rd2;\n";
+        let load = "ld.global.u32 %r5, [%rd1];\n";
+        cycles_of(threads, &format!("{begin}{}add.u32 %r5, %r5, 1;\n", load.repeat(loads)), &settings)
+    };
+    // one warp: a load of 32 lines is late by 32 cycles, and each further one by another 32
+    let more = |threads: u32, loads: usize| at(threads, loads, 2) - at(threads, loads, 0);
+    assert_eq!((more(32, 1), more(32, 2), more(32, 5)), (32, 64, 160));
+    // four warps on four sub-cores: the unit is busy from the first on
+    assert_eq!((more(128, 1), more(128, 5)), (32, 32));
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::bound_code::{Code, Walk};
 use crate::bound_pipelined::{Ready, awaited, loads, may_be_constant, of_launch, written};
 use warpbound::isa::Space;
 use warpbound::machine::memory::{CacheSettings, Dram, Jitter, LowerLevel, WriteMiss, WritePolicy};
+use warpbound::machine::pipeline::AccessQueues;
 use warpbound::machine::{Hazards, Machine, Mapping, place_of};
 use warpbound::path::{BlockPaths, Footprint, LineUse, Step};
 use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, TimingTable};
@@ -526,7 +527,11 @@ impl Naive<'_> {
                     let requests: u64 = taken.requests.iter().map(|request| self.request(request)).sum();
                     let waits =
                         if taken.requests.is_empty() { 0 } else { self.waits_for_banks(&taken.requests) };
-                    requests.max(self.scale()) + waits * self.scale()
+                    let takes_addresses = table.instr(step.pc()).access != Some(Access::Atomic)
+                        && unit.queues != AccessQueues::One;
+                    let sent = if takes_addresses { taken.requests.len() as u64 } else { 0 };
+                    let addresses = sent * u64::from(unit.address_interval);
+                    requests.max(self.scale()) + (waits + addresses) * self.scale()
                 }
                 // in the load/store unit and at the write-back
                 (Some(Access::Load), Space::Const | Space::Param) => {

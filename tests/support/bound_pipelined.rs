@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::bound_code::{Code, Walk};
 use warpbound::isa::Space;
 use warpbound::machine::memory::{Jitter, LowerLevel};
+use warpbound::machine::pipeline::AccessQueues;
 use warpbound::machine::{Hazards, Machine, OpTiming};
 use warpbound::path::{BlockPaths, LineUse, Step, WarpPath};
 use warpbound::program::{Access, Area, Flow, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
@@ -260,6 +261,8 @@ impl<'a> Formula<'a> {
             .max(1);
         let space = self.table.space(step);
         let extra = u64::from(step.memory().extra_transactions);
+        let takes_addresses = access != Access::Atomic && unit.queues != AccessQueues::One;
+        let addresses = if takes_addresses { transactions * u64::from(unit.address_interval) } else { 0 };
         let full = |room: u64| (self.answer - 1).div_ceil(room).max(1);
         let of_memory = if self.machine.memory().lower == LowerLevel::Perfect { full(32) } else { 1 };
         let of_shared = full(u64::from(unit.shared_latency).max(1));
@@ -272,8 +275,8 @@ impl<'a> Formula<'a> {
                 let delay = extra * u64::from(unit.conflict_latency) + u64::from(atomic);
                 ((occupied + delay + writes) * of_shared, true)
             }
-            (Space::Global | Space::Local, Access::Store) => (transactions * of_memory, true),
-            (Space::Global | Space::Local, _) => (transactions * writes * of_memory, true),
+            (Space::Global | Space::Local, Access::Store) => (transactions * of_memory + addresses, true),
+            (Space::Global | Space::Local, _) => (transactions * writes * of_memory + addresses, true),
             (Space::Const | Space::Param, Access::Load) => {
                 let passes = unit.constant_latency > 0;
                 let by_address = extra * u64::from(unit.constant_interval);

@@ -25,6 +25,7 @@ const OF_LOAD_STORE: &[Values] = &[
     ("conflict_latency", &["0", "1", "6"]),
     ("shared_atomic_latency", &["0", "3", "30"]),
     ("constant_interval", &["0", "1", "3"]),
+    ("address_interval", &["0", "1", "2", "6"]),
     ("queues", &["One", "BySubCore"]),
     ("replies", &["1", "2", "8"]),
     ("transaction", &["32", "32", "128"]),

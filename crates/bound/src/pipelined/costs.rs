@@ -305,7 +305,9 @@ impl Costs {
         }
         let sent = path.elsewhere(access, elsewhere, self.ends(instr, access));
         let service = sent.service + sent.requests * self.written_apart(instr, access);
-        cost.service.load_store = service.max(self.scale);
+        let addresses =
+            self.load_store.address_occupancy(access == Access::Atomic, sent.requests) * self.scale;
+        cost.service.load_store = service.max(self.scale) + addresses;
         cost.earlier = self.earlier_in(sent.fetches, false);
         (cost, sent)
     }
@@ -356,7 +358,8 @@ impl Costs {
             }
             Space::Global | Space::Local => {
                 let writes = if is_store { 1 } else { writes };
-                (transactions * writes * self.global_factor, true)
+                let addresses = self.load_store.address_occupancy(access == Access::Atomic, transactions);
+                (transactions * writes * self.global_factor + addresses, true)
             }
             Space::Const | Space::Param if access == Access::Load && self.constant_answer.is_some() => {
                 (self.constants_apart + by_address + writes, true)
@@ -401,18 +404,22 @@ impl Costs {
     ) -> Cost {
         let (ends, apart) = (self.ends(instr, access), self.written_apart(instr, access));
         let (mut service, mut fetches, mut hits_l1) = (0, false, true);
+        let mut requests = 0;
         for line in accessed.lines {
             let sent = memory.send(access, (line.line(), line.sectors()), ends);
             service += sent.service + sent.requests * apart;
+            requests += sent.requests;
             fetches |= sent.late > 0;
             hits_l1 &= !sent.misses_l1;
         }
         if accessed.elsewhere != Elsewhere::default() {
             let sent = memory.send_elsewhere(access, accessed.elsewhere, ends);
             service += sent.service + sent.requests * apart;
+            requests += sent.requests;
             (fetches, hits_l1) = (fetches || sent.fetches, false);
         }
-        cost.service.load_store = service.max(self.scale);
+        let addresses = self.load_store.address_occupancy(access == Access::Atomic, requests) * self.scale;
+        cost.service.load_store = service.max(self.scale) + addresses;
         cost.earlier = self.earlier_in(fetches, hits_l1);
         cost
     }

@@ -12,7 +12,8 @@ const WORD: u64 = 4;
 const MAX_WORDS: usize = 8 * WARP_SIZE;
 
 /// Returns the number of transactions beyond those of an access without conflicts: for each pool,
-/// the number of distinct words of the most loaded bank minus one, summed over the pools.
+/// the number of distinct words of the most loaded bank minus one, summed over the pools. For an atomic
+/// ([`AtomicRule::Lanes`]), a word may count for each lane that accesses it.
 ///
 /// Each enabled lane accesses `bytes` bytes at its address, which is aligned to that size.
 #[inline]

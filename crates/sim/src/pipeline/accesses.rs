@@ -107,7 +107,7 @@ impl Sm<'_> {
             collector.take(place);
             Some(collector.at(place))
         } else {
-            unit.queues.take()
+            unit.queues.take(self.now)
         };
         if let Some(id) = next {
             self.busy = true;

@@ -4,6 +4,8 @@ use super::flight::{Flight, FlightId};
 use super::latch_entry::{KINDS, LatchEntries, LatchEntry};
 use super::{InFlight, Sm};
 use warpbound_core::base::WarpMask;
+use warpbound_core::isa::Space;
+use warpbound_core::program::Access;
 
 impl Sm<'_> {
     /// Dispatches an issued instruction on a machine without a collector. Returns the cycle in
@@ -11,8 +13,12 @@ impl Sm<'_> {
     pub(super) fn dispatch_at_once(&mut self, id: FlightId) -> Option<u64> {
         let place = self.flights.get(id).place;
         if place.unit() == self.code.load_store {
+            let &Flight { step, .. } = self.flights.get(id);
+            let to_memory = matches!(self.code.table.space(step), Space::Global | Space::Local);
+            let access = self.code.of(step).access.unwrap_or(Access::Fence);
+            let lines = if to_memory { self.flights.details_mut(id).transactions } else { 0 };
             if let Some(load_store) = &mut self.load_store {
-                load_store.queues.push(place.sub_core(), id);
+                load_store.enqueue(place.sub_core(), id, self.now, (access, lines.into()));
             }
             return None;
         }

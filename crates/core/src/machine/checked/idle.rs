@@ -127,6 +127,11 @@ fn idle_in_pipeline(
         "pipeline.load_store.queues",
         if one_sub_core { "there is one sub-core" } else { "accesses wait in the collector" },
     );
+    idle(
+        load_store.is_some_and(|unit| unit.address_interval > 0 && unit.queues == AccessQueues::One),
+        "pipeline.load_store.address_interval",
+        "the sub-cores have no queues of their own (pipeline.load_store.queues)",
+    );
     idle(*rotate && one_sub_core, "pipeline.issue.rotate", "there is one sub-core");
     idle(
         !collect.is_empty() && collector.is_none(),

@@ -125,6 +125,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         conflict_latency,
         shared_atomic_latency,
         queues: _,
+        address_interval,
         replies,
         transaction,
         atomics_block: _,
@@ -142,6 +143,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         check.range("load_store.shared_interval", *shared_interval, 1..=64);
         check.range("load_store.conflict_latency", *conflict_latency, 0..=64);
         check.range("load_store.shared_atomic_latency", *shared_atomic_latency, 0..=1 << 12);
+        check.range("load_store.address_interval", *address_interval, 0..=64);
         check.range("load_store.replies", *replies, 1..=1 << 12);
         check.one_of("load_store.transaction", *transaction, [32, 128]);
     }

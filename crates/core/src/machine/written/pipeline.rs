@@ -283,8 +283,8 @@ pub enum AccessQueues {
 }
 
 /// The load/store unit of the SM. It serves instructions one after the other, the oldest of all
-/// sub-cores first unless they have queues of their own, and spends one cycle on each transaction, or `shared_interval` cycles on one of
-/// shared memory.
+/// sub-cores first unless they have queues of their own. It spends one cycle on each transaction, or
+/// `shared_interval` cycles on one of shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename = "LoadStore", deny_unknown_fields, default)]
@@ -305,6 +305,12 @@ pub struct LoadStore {
     /// The queues of accesses that have issued and not started, on a machine without a collector.
     #[serde(skip_serializing_if = "is_default")]
     pub queues: AccessQueues,
+    /// The number of cycles for which each transaction of a load or store of global or local memory
+    /// occupies the address unit of its sub-core, which handles one access after the other. The unit
+    /// takes an access when it can send one of its transactions per cycle. 0 if addresses take no
+    /// time.
+    #[serde(skip_serializing_if = "is_default")]
+    pub address_interval: u32,
     /// The maximum number of replies from memory that wait in the unit.
     pub replies: u32,
     /// The size of a transaction in bytes: 32 (a sector) or 128 (a line).
@@ -340,6 +346,14 @@ impl LoadStore {
         (extra + 1) * u64::from(self.shared_interval)
     }
 
+    /// Returns the number of cycles for which an access occupies the address unit of its sub-core. It has
+    /// this many transactions to global or local memory.
+    #[inline]
+    pub fn address_occupancy(&self, is_atomic: bool, transactions: u64) -> u64 {
+        let takes_time = !is_atomic && self.queues == AccessQueues::BySubCore;
+        if takes_time { transactions * u64::from(self.address_interval) } else { 0 }
+    }
+
     /// Returns the number of cycles that a load from shared memory, or an atomic, stays in the pipeline
     /// beyond `shared_latency`.
     #[inline]
@@ -357,6 +371,7 @@ impl Default for LoadStore {
             conflict_latency: 0,
             shared_atomic_latency: 0,
             queues: AccessQueues::One,
+            address_interval: 0,
             replies: 2,
             transaction: 32,
             atomics_block: false,

@@ -7,6 +7,7 @@ use super::{Instr, Sm};
 use crate::idle::{Stalled, waiting};
 use crate::policy::{AnyPolicy, Policy, View};
 use warpbound_core::base::{Cycle, UnitId, WarpMask};
+use warpbound_core::isa::Space;
 use warpbound_core::machine::pipeline::RegisterFile;
 use warpbound_core::program::{Access, Flow};
 use warpbound_trace::trace::{Event, Idle, Issue, StallReason, Stalls, Waiting};
@@ -285,7 +286,11 @@ impl Sm<'_> {
     fn enqueue(&mut self, id: usize) -> Option<u64> {
         let instr = &mut self.instrs[id];
         if instr.unit == self.given.memory() {
-            self.load_store.iter_mut().for_each(|unit| unit.queue(instr.sub_core).push_back(id));
+            let to_memory = matches!(self.given.table.space(instr.step), Space::Global | Space::Local);
+            let access = self.given.table.instr(instr.step.pc()).access.unwrap_or(Access::Fence);
+            let sent = (access, if to_memory { instr.transactions } else { 0 });
+            let sub_core = instr.sub_core;
+            self.load_store.iter_mut().for_each(|unit| unit.enqueue(sub_core, id, sent, self.now));
             return None;
         }
         let unit = &mut self.units[self.given.instance(instr.unit, instr.sub_core)];

@@ -59,6 +59,9 @@ pub(super) struct LoadStore {
     /// The accesses that have not started, without a collector: in one queue, or in one for each
     /// sub-core.
     queues: Vec<VecDeque<usize>>,
+    /// For each queue, the cycles in which its accesses can start, and the cycle from which on its address
+    /// unit is free.
+    starts: Vec<(VecDeque<u64>, u64)>,
     /// The queue that has the first turn.
     next_queue: usize,
     serving: Option<Serving>,
@@ -99,6 +102,7 @@ impl LoadStore {
             settings,
             sm,
             queues: vec![VecDeque::new(); queues],
+            starts: vec![Default::default(); queues],
             next_queue: 0,
             serving: None,
             unanswered: HashMap::new(),
@@ -136,10 +140,20 @@ impl LoadStore {
         });
     }
 
-    /// Returns the queue of the accesses of a sub-core.
-    pub fn queue(&mut self, sub_core: usize) -> &mut VecDeque<usize> {
+    /// Adds an access of a sub-core with this many transactions to global or local memory, or with none.
+    pub fn enqueue(&mut self, sub_core: usize, id: usize, (access, transactions): (Access, u32), now: u64) {
         let queue = sub_core.min(self.queues.len() - 1);
-        &mut self.queues[queue]
+        let times = self.settings.queues == AccessQueues::BySubCore && access != Access::Atomic;
+        let (starts, free) = &mut self.starts[queue];
+        let (transactions, mut at) = (u64::from(transactions), (now + 1).max(*free));
+        let interval = if times { u64::from(self.settings.address_interval) } else { 0 };
+        *free = at + interval * transactions;
+        if interval > 1 {
+            // the last transaction is served when its addresses are there
+            at += (interval - 1) * transactions;
+        }
+        starts.push_back(at);
+        self.queues[queue].push_back(id);
     }
 
     /// Returns whether the queue of a sub-core has room, if each holds no more than this many.
@@ -366,6 +380,10 @@ impl LoadStore {
         for queue in &self.queues {
             key.list(queue, |key, &id| key.instr(sm, id));
         }
+        for (starts, free) in &self.starts {
+            key.list(starts, |key, &at| key.until(at, now));
+            key.until(*free, now);
+        }
         key.put(self.next_queue as u64);
         key.list(&self.serving, |key, serving| {
             key.instr(sm, serving.id);
@@ -499,11 +517,14 @@ impl Sm<'_> {
             id
         } else {
             let count = unit.queues.len();
-            let waiting: Vec<_> = (0..count).filter(|&queue| !unit.queues[queue].is_empty()).collect();
+            let (now, starts) = (self.now, &unit.starts);
+            let is_ready = |queue: &usize| starts[*queue].0.front().is_some_and(|&at| at <= now);
+            let waiting: Vec<_> = (0..count).filter(is_ready).collect();
             let first = unit.next_queue;
             let chosen = deciders.choose(Arbiter::Access, &waiting, |queue| (queue + count - first) % count);
             let Some(queue) = chosen else { return };
             unit.next_queue = (queue + 1) % count;
+            unit.starts[queue].0.pop_front();
             unit.queues[queue].pop_front().expect("it holds an access")
         };
         let instr = &mut self.instrs[id];

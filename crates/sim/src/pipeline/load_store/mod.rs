@@ -35,6 +35,7 @@ use warpbound_core::isa::Space;
 use warpbound_core::machine::MemorySystem;
 use warpbound_core::machine::pipeline::LoadStore as Settings;
 use warpbound_core::path::LineUse;
+use warpbound_core::program::Access;
 use warpbound_trace::trace::Counted;
 
 /// The number of replies that can wait between the memory and the unit.
@@ -139,7 +140,7 @@ impl LoadStore {
             l1: memory.l1.as_ref().map(|l1| Box::new(FirstLevel::new(l1, shared_bytes, seed))),
             constants: memory.constant.as_ref().map(|cache| Box::new(Cache::new(cache, !seed))),
             parts: Parts::of(settings.transaction),
-            queues: Queues::new(settings.queues, sub_cores),
+            queues: Queues::new(settings, sub_cores),
             answers: Vec::new(),
             serving: None,
             unanswered: Vec::new(),
@@ -154,6 +155,14 @@ impl LoadStore {
             rests_until: 0,
             acted: false,
         }
+    }
+
+    /// Adds an access of a sub-core to its queue. The access has this many transactions to global or local
+    /// memory.
+    #[inline]
+    pub fn enqueue(&mut self, sub_core: usize, flight: FlightId, now: u64, (access, lines): (Access, u64)) {
+        let occupied = self.settings.address_occupancy(access == Access::Atomic, lines);
+        self.queues.push(sub_core, flight, now, (occupied, lines));
     }
 
     #[inline]

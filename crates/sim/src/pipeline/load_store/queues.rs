@@ -3,23 +3,31 @@
 use std::collections::VecDeque;
 
 use crate::pipeline::flight::FlightId;
-use warpbound_core::machine::pipeline::AccessQueues;
+use warpbound_core::machine::pipeline::{AccessQueues, LoadStore as Settings};
 
 /// One queue, or one for each sub-core.
 #[derive(Clone, Debug)]
 pub(in crate::pipeline) struct Queues {
-    queues: Vec<VecDeque<FlightId>>,
+    queues: Vec<Queue>,
     /// The queue that has the first turn.
     turn: usize,
     /// The number of accesses in all queues.
     waiting: usize,
 }
 
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    /// The accesses, each with the cycle from which on the unit can take it.
+    accesses: VecDeque<(FlightId, u64)>,
+    /// The cycle from which on the address unit of the sub-core is free.
+    free_at: u64,
+}
+
 impl Queues {
     /// Creates the queues of an SM with this many sub-cores.
-    pub fn new(kind: AccessQueues, sub_cores: usize) -> Self {
-        let count = if kind == AccessQueues::BySubCore { sub_cores } else { 1 };
-        Self { queues: vec![VecDeque::new(); count], turn: 0, waiting: 0 }
+    pub fn new(settings: Settings, sub_cores: usize) -> Self {
+        let count = if settings.queues == AccessQueues::BySubCore { sub_cores } else { 1 };
+        Self { queues: vec![Queue::default(); count], turn: 0, waiting: 0 }
     }
 
     fn of(&self, sub_core: usize) -> usize {
@@ -29,7 +37,7 @@ impl Queues {
     /// Returns the number of accesses in the queue of a sub-core.
     #[inline]
     pub fn len(&self, sub_core: usize) -> usize {
-        self.queues[self.of(sub_core)].len()
+        self.queues[self.of(sub_core)].accesses.len()
     }
 
     #[inline]
@@ -37,28 +45,36 @@ impl Queues {
         self.waiting == 0
     }
 
-    /// Adds an access of a sub-core.
+    /// Adds an access of a sub-core, which issues now. It occupies the address unit for this many cycles,
+    /// and the load/store unit serves it for `served` cycles at least.
     #[inline]
-    pub fn push(&mut self, sub_core: usize, access: FlightId) {
+    pub fn push(&mut self, sub_core: usize, access: FlightId, now: u64, (occupied, served): (u64, u64)) {
         let queue = self.of(sub_core);
-        self.queues[queue].push_back(access);
+        let Queue { accesses, free_at } = &mut self.queues[queue];
+        let start = (now + 1).max(*free_at);
+        accesses.push_back((access, start + occupied.saturating_sub(served)));
+        *free_at = start + occupied;
         self.waiting += 1;
     }
 
-    /// Takes the first access of the next queue in turn that has one.
+    /// Takes the first access of the next queue in turn whose first access is ready.
     #[inline]
-    pub fn take(&mut self) -> Option<FlightId> {
+    pub fn take(&mut self, now: u64) -> Option<FlightId> {
         if self.waiting == 0 {
             return None;
         }
-        self.waiting -= 1;
         let count = self.queues.len();
-        loop {
-            let queue = self.turn;
-            self.turn = if queue + 1 == count { 0 } else { queue + 1 };
-            if let Some(access) = self.queues[queue].pop_front() {
-                return Some(access);
+        let mut queue = self.turn;
+        for _ in 0..count {
+            let next = if queue + 1 == count { 0 } else { queue + 1 };
+            let accesses = &mut self.queues[queue].accesses;
+            if accesses.front().is_some_and(|&(_, at)| at <= now) {
+                self.turn = next;
+                self.waiting -= 1;
+                return accesses.pop_front().map(|(access, _)| access);
             }
+            queue = next;
         }
+        None
     }
 }

@@ -56,6 +56,7 @@ const OF_PIPELINE: &[Values] = &[
     ("load_store.conflict_latency", &["0", "0", "1", "7"]),
     ("load_store.shared_atomic_latency", &["0", "0", "3", "60"]),
     ("load_store.queues", &["One", "BySubCore"]),
+    ("load_store.address_interval", &["0", "1", "2", "6"]),
     ("load_store.constant_latency", &["0", "1", "27"]),
     ("load_store.constant_interval", &["0", "1", "3"]),
     ("load_store.read_latency", &["0", "9"]),

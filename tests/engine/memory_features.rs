@@ -130,11 +130,12 @@ fn lanes_of_an_atomic_at_one_word_take_turns() {
 
 #[test]
 fn addresses_of_constants_take_turns() {
-    let at = |stride: u32, settings: &[&str]| {
+    let of = |threads: u32, stride: u32, settings: &[&str]| {
         let body =
             format!("mad.lo.u32 %r4, %r1, {stride}, %r3;\nld.const.u32 %r5, [%r4];\nadd.u32 %r5, %r5, 1;\n");
-        cycles_of(32, &body, settings)
+        cycles_of(threads, &body, settings)
     };
+    let at = |stride: u32, settings: &[&str]| of(32, stride, settings);
     let turns = ["pipeline.load_store.constant_interval=3"];
     assert_eq!(at(0, &turns), at(0, &[]));
     assert_eq!(at(4, &turns), at(4, &[]) + 31 * 3);
@@ -142,10 +143,7 @@ fn addresses_of_constants_take_turns() {
     let cache = "memory.constant=Cache(line: 128, sets: 1, ways: 4, sectored: false)";
     assert_eq!(at(4, &[cache, turns[0]]), at(4, &[cache]) + 31 * 3);
     // lanes without the instruction have no address
-    assert_eq!(
-        cycles_of(1, "mad.lo.u32 %r4, %r1, 4, %r3;\nld.const.u32 %r5, [%r4];\n", &turns),
-        cycles_of(1, "mad.lo.u32 %r4, %r1, 4, %r3;\nld.const.u32 %r5, [%r4];\n", &[])
-    );
+    assert_eq!(of(1, 4, &turns), of(1, 4, &[]));
 }
 
 /// With one queue, the sub-cores that come first in a cycle take all its room. With a queue of its own,

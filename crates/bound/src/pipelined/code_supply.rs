@@ -80,13 +80,8 @@ impl CodeSupply {
         let sub_cores = table.sub_cores().count().min(slots) as u64;
         // the lines that the memory behind the L1 serves only once
         let from_lower = match (in_l1, in_l0) {
-            (true, _) => {
-                if warm {
-                    0
-                } else {
-                    lines
-                }
-            }
+            (true, _) if warm => 0,
+            (true, _) => lines,
             (false, true) => sub_cores * lines,
             (false, false) => 0,
         };

@@ -13,7 +13,7 @@ use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::memory::LowerLevel;
-use warpbound_core::machine::pipeline::{Collector, LoadStore};
+use warpbound_core::machine::pipeline::{AccessQueues, Collector, LoadStore};
 use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
 use warpbound_core::path::{Accessed, Elsewhere, LineUse, Step};
 use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
@@ -305,8 +305,7 @@ impl Costs {
         }
         let sent = path.elsewhere(access, elsewhere, self.ends(instr, access));
         let service = sent.service + sent.requests * self.written_apart(instr, access);
-        let addresses =
-            self.load_store.address_occupancy(access == Access::Atomic, sent.requests) * self.scale;
+        let addresses = self.addresses(access, sent.requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.earlier = self.earlier_in(sent.fetches, false);
         (cost, sent)
@@ -347,19 +346,20 @@ impl Costs {
         let writes = self.write_cycles(instr);
         let is_store = access == Access::Store;
         let transactions = self.transactions(accessed).max(1);
-        let occupied = self.load_store.shared_occupancy(extra);
+        let occupied = (extra + 1) * u64::from(self.load_store.shared_interval);
         let by_address = self.by_address(extra);
         let (service, answered) = match space {
             _ if access == Access::Fence => (1, false),
             Space::Shared if is_store => (occupied, false),
             Space::Shared => {
-                let delay = self.load_store.shared_delay(extra, access == Access::Atomic);
+                let LoadStore { conflict_latency, shared_atomic_latency, .. } = self.load_store;
+                let atomic = if access == Access::Atomic { shared_atomic_latency } else { 0 };
+                let delay = extra * u64::from(conflict_latency) + u64::from(atomic);
                 ((self.shared_apart + occupied - 1 + delay + writes) * self.shared_factor, true)
             }
             Space::Global | Space::Local => {
                 let writes = if is_store { 1 } else { writes };
-                let addresses = self.load_store.address_occupancy(access == Access::Atomic, transactions);
-                (transactions * writes * self.global_factor + addresses, true)
+                (transactions * writes * self.global_factor + self.addresses(access, transactions), true)
             }
             Space::Const | Space::Param if access == Access::Load && self.constant_answer.is_some() => {
                 (self.constants_apart + by_address + writes, true)
@@ -418,7 +418,7 @@ impl Costs {
             requests += sent.requests;
             (fetches, hits_l1) = (fetches || sent.fetches, false);
         }
-        let addresses = self.load_store.address_occupancy(access == Access::Atomic, requests) * self.scale;
+        let addresses = self.addresses(access, requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.earlier = self.earlier_in(fetches, hits_l1);
         cost
@@ -503,6 +503,14 @@ impl Costs {
     /// Returns the cycles for which the addresses of a load of constants beyond the first occupy the unit.
     fn by_address(&self, extra: u64) -> u64 {
         extra * u64::from(self.load_store.constant_interval)
+    }
+
+    /// Returns the cycles for which an access with this many transactions occupies the address unit of its
+    /// sub-core.
+    fn addresses(&self, access: Access, transactions: u64) -> u64 {
+        let LoadStore { queues, address_interval, .. } = self.load_store;
+        let takes_time = queues == AccessQueues::BySubCore && access != Access::Atomic;
+        if takes_time { transactions * u64::from(address_interval) } else { 0 }
     }
 
     /// Returns the number of transactions of an access.

@@ -13,12 +13,9 @@ impl Sm<'_> {
     pub(super) fn dispatch_at_once(&mut self, id: FlightId) -> Option<u64> {
         let place = self.flights.get(id).place;
         if place.unit() == self.code.load_store {
-            let &Flight { step, .. } = self.flights.get(id);
-            let to_memory = matches!(self.code.table.space(step), Space::Global | Space::Local);
-            let access = self.code.of(step).access.unwrap_or(Access::Fence);
-            let lines = if to_memory { self.flights.details_mut(id).transactions } else { 0 };
+            let addresses = self.addresses(id);
             if let Some(load_store) = &mut self.load_store {
-                load_store.enqueue(place.sub_core(), id, self.now, (access, lines.into()));
+                load_store.queues.push(place.sub_core(), id, self.now, addresses);
             }
             return None;
         }
@@ -26,6 +23,23 @@ impl Sm<'_> {
         let (start, done) = self.units.enqueue(instance, self.now, id, &mut self.flights, bounded);
         self.note_start(id, start);
         Some(done)
+    }
+
+    /// Returns the number of cycles for which an access occupies the address unit of its sub-core, and for
+    /// which the load/store unit sends what it finds.
+    #[inline]
+    fn addresses(&mut self, id: FlightId) -> (u64, u64) {
+        let interval = self.load_store.as_ref().map_or(0, |unit| unit.address_interval());
+        if interval == 0 {
+            return (0, 0);
+        }
+        let &Flight { step, .. } = self.flights.get(id);
+        let to_memory = matches!(self.code.table.space(step), Space::Global | Space::Local);
+        if !to_memory || self.code.of(step).access == Some(Access::Atomic) {
+            return (0, 0);
+        }
+        let transactions = u64::from(self.flights.details_mut(id).transactions);
+        (transactions * interval, transactions)
     }
 
     /// Records that a unit starts an instruction.

@@ -338,31 +338,6 @@ pub struct LoadStore {
     pub parameters_ready: bool,
 }
 
-impl LoadStore {
-    /// Returns the number of cycles for which an access to shared memory occupies the unit. It has this
-    /// many transactions beyond the first.
-    #[inline]
-    pub fn shared_occupancy(&self, extra: u64) -> u64 {
-        (extra + 1) * u64::from(self.shared_interval)
-    }
-
-    /// Returns the number of cycles for which an access occupies the address unit of its sub-core. It has
-    /// this many transactions to global or local memory.
-    #[inline]
-    pub fn address_occupancy(&self, is_atomic: bool, transactions: u64) -> u64 {
-        let takes_time = !is_atomic && self.queues == AccessQueues::BySubCore;
-        if takes_time { transactions * u64::from(self.address_interval) } else { 0 }
-    }
-
-    /// Returns the number of cycles that a load from shared memory, or an atomic, stays in the pipeline
-    /// beyond `shared_latency`.
-    #[inline]
-    pub fn shared_delay(&self, extra: u64, is_atomic: bool) -> u64 {
-        let atomic = if is_atomic { self.shared_atomic_latency } else { 0 };
-        extra * u64::from(self.conflict_latency) + u64::from(atomic)
-    }
-}
-
 impl Default for LoadStore {
     fn default() -> Self {
         Self {

@@ -33,9 +33,8 @@ use queues::Queues;
 use serve::Serving;
 use warpbound_core::isa::Space;
 use warpbound_core::machine::MemorySystem;
-use warpbound_core::machine::pipeline::LoadStore as Settings;
+use warpbound_core::machine::pipeline::{AccessQueues, LoadStore as Settings};
 use warpbound_core::path::LineUse;
-use warpbound_core::program::Access;
 use warpbound_trace::trace::Counted;
 
 /// The number of replies that can wait between the memory and the unit.
@@ -157,12 +156,14 @@ impl LoadStore {
         }
     }
 
-    /// Adds an access of a sub-core to its queue. The access has this many transactions to global or local
-    /// memory.
+    /// Returns the number of cycles for which each transaction occupies the address unit of its sub-core.
     #[inline]
-    pub fn enqueue(&mut self, sub_core: usize, flight: FlightId, now: u64, (access, lines): (Access, u64)) {
-        let occupied = self.settings.address_occupancy(access == Access::Atomic, lines);
-        self.queues.push(sub_core, flight, now, (occupied, lines));
+    pub fn address_interval(&self) -> u64 {
+        if self.settings.queues == AccessQueues::BySubCore {
+            self.settings.address_interval.into()
+        } else {
+            0
+        }
     }
 
     #[inline]

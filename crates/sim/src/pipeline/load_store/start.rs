@@ -27,6 +27,7 @@ impl LoadStore {
     pub fn start(&mut self, start: Start, now: u64) {
         let Start { flight, slot, access, space, extra, lines_end, transactions } = start;
         let shared = space == Space::Shared;
+        let atomic = if access == Access::Atomic { self.settings.shared_atomic_latency } else { 0 };
         let number = flight as usize;
         if self.unanswered.len() <= number {
             self.unanswered.resize(number + 1, 0);
@@ -40,11 +41,11 @@ impl LoadStore {
             space,
             last_bank: now
                 + match space {
-                    Space::Shared => self.settings.shared_occupancy(extra),
+                    Space::Shared => (extra + 1) * u64::from(self.settings.shared_interval),
                     Space::Const | Space::Param => 1 + extra * u64::from(self.settings.constant_interval),
                     Space::Global | Space::Local | Space::Generic => 0,
                 },
-            delay: self.settings.shared_delay(extra, access == Access::Atomic) as u32,
+            delay: extra as u32 * self.settings.conflict_latency + atomic,
             number: lines_end,
             line: 0,
             sectors: 0,

@@ -243,7 +243,7 @@ impl Cache {
         if self.outgoing.len() + 2 > self.settings.miss_queue as usize {
             return Access::Stall;
         }
-        let wanted = self.settings.fetched(target.sectors);
+        let wanted = self.wanted(target.sectors);
         let missing = wanted & !readable;
         if reserved & missing == missing
             && let Some(frame) = target.frame
@@ -266,6 +266,17 @@ impl Cache {
         self.outgoing.push_back(Request { sectors, token, ..request });
         self.stats.misses += 1;
         Access::Miss
+    }
+
+    /// Returns the sectors of a line that a miss fetches, unless the line has them, if it needs these.
+    #[inline]
+    fn wanted(&self, sectors: u8) -> u8 {
+        match self.settings.fetch {
+            _ if !self.settings.sectored => self.full,
+            32 => sectors,
+            64 => (sectors | sectors << 1 & 0b1010 | sectors >> 1 & 0b0101) & self.full,
+            _ => self.full,
+        }
     }
 
     fn store(&mut self, request: Request, target: Target) -> Access {

@@ -68,18 +68,6 @@ fn is_a_sector(bytes: &u32) -> bool {
 }
 
 impl CacheSettings {
-    /// Returns the sectors of a line that a miss fetches if it needs these, both as masks. They are
-    /// counted from the beginning of the line.
-    #[inline]
-    pub fn fetched(&self, sectors: u8) -> u8 {
-        let all = ((1u16 << (self.line / SECTOR)) - 1) as u8;
-        match self.fetch {
-            _ if !self.sectored => all,
-            SECTOR => sectors,
-            64 => (sectors | sectors << 1 & 0b1010 | sectors >> 1 & 0b0101) & all,
-            _ => all,
-        }
-    }
     /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.sets) * u64::from(self.ways) * u64::from(self.line)

@@ -15,14 +15,14 @@
 
 use warpbound::exec::Options;
 use warpbound::exec::races::BlockOrder;
-use warpbound::program::{Area, KernelCode, MemoryOp};
+use warpbound::program::{Area, BarrierId, KernelCode, MemoryOp, TimingTable};
 use warpbound::sass::Module;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::launched::{after, words};
-use crate::shipped::{encoding_for, root};
+use crate::shipped::{encoding_for, machine, root};
 
 fn program(file: &str, kernel: &str) -> KernelCode {
     let bytes = std::fs::read(root().join("tests/data/sass").join(file)).unwrap();
@@ -58,6 +58,20 @@ fn strong_loads_bypass_the_cache() {
     let count = |op: MemoryOp| loads.iter().filter(|&&found| found == op).count();
     assert_eq!(count(MemoryOp::Load(Area::Global)), 1);
     assert_eq!(count(MemoryOp::LoadUncached(Area::Global)), 1);
+}
+
+/// Copies of 16 bytes past the L1 bypass it. LDGDEPBAR signals barrier 0, for which DEPBAR.LE waits,
+/// when the copies before it are done.
+#[test]
+fn asynchronous_copies_have_a_barrier() {
+    let program = program("later/filled_copies.sm_90.cubin", "filled_copies");
+    let count = |op| program.instrs.iter().filter(|instr| instr.memory == Some(op)).count();
+    assert_eq!((count(MemoryOp::AsyncCopy), count(MemoryOp::AsyncCopyUncached)), (4, 1));
+    let table = TimingTable::new(&program, &machine("h100-sxm")).unwrap();
+    let copies = table.instrs().iter().filter(|instr| instr.codes.copies).count();
+    let signals =
+        table.instrs().iter().filter(|instr| instr.codes.done == Some(BarrierId::OF_COPIES)).count();
+    assert_eq!((copies, signals), (5, 2));
 }
 
 /// Divisions carry from one part of a product to the next in predicates, also out of IMAD.HI. That

@@ -143,6 +143,7 @@ impl Naive<'_> {
         self.loads_shared = loads(program, |area| matches!(area, Area::Shared | Area::Generic));
         self.has_bypasses = program.instrs.iter().any(|instr| match instr.memory {
             Some(MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area)) => area != Area::Shared,
+            Some(MemoryOp::AsyncCopyUncached) => true,
             _ => false,
         });
         let unit = self.machine.pipeline().unwrap().load_store.unwrap();

@@ -78,8 +78,8 @@ struct Warp {
     ring: [u64; 32],
     /// By barrier of control codes: the cycle in which each instruction that signalled it
     /// completes, regardless of the instructions before it, and whether it is a load from global
-    /// memory.
-    signalled: [Vec<(u64, bool)>; 6],
+    /// memory. The last value states whether it is the end of an asynchronous copy.
+    signalled: [Vec<(u64, bool, bool)>; 6],
     /// The cycle in which the stall count of its last instruction ends.
     stalled_until: u64,
     at_barrier: bool,
@@ -413,11 +413,15 @@ impl Sim<'_> {
                     Some((drained, left)) if usize::from(drained) == barrier => usize::from(left),
                     _ => continue,
                 };
-                // completion is in order: an instruction is complete when all before it are
-                let awaited = &signalled[..signalled.len().saturating_sub(left)];
-                let loads = awaited.iter().rposition(|&(_, global)| global).map_or(0, |last| last + 1);
+                // completion is in order: an instruction is complete when all before it are; copies
+                // delay the signals behind them, and are not counted
+                let counting = (0..signalled.len()).filter(|&index| !signalled[index].2);
+                let counting: Vec<usize> = counting.collect();
+                let last = counting.len().checked_sub(left + 1).map(|last| counting[last]);
+                let awaited = last.map_or(&[][..], |last| &signalled[..=last]);
+                let loads = awaited.iter().rposition(|&(_, global, _)| global).map_or(0, |last| last + 1);
                 let considered = if only_global { &awaited[..loads] } else { awaited };
-                until = until.max(considered.iter().map(|&(at, _)| at).max().unwrap_or(0));
+                until = until.max(considered.iter().map(|&(at, ..)| at).max().unwrap_or(0));
             }
             return until;
         }
@@ -474,8 +478,12 @@ impl Sim<'_> {
                 (control.write_barrier, done, global),
             ] {
                 if let Some(barrier) = barrier {
-                    warp.signalled[usize::from(barrier)].push((at, global));
+                    warp.signalled[usize::from(barrier)].push((at, global, false));
                 }
+            }
+            if instr.flow == Flow::AsyncCopy {
+                // LDGDEPBAR signals barrier 0 after all copies before it
+                warp.signalled[0].push((done, global, true));
             }
             warp.stalled_until = t + u64::from(control.stall);
             if !control.stay {

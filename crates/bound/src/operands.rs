@@ -5,7 +5,7 @@
 use warpbound_core::base::{Cycles, RegId};
 use warpbound_core::machine::{Hazards, OpTiming};
 use warpbound_core::path::Step;
-use warpbound_core::program::{Barriers, Codes, Flow, TimingTable};
+use warpbound_core::program::{BarrierId, Barriers, Codes, Flow, TimingTable};
 
 /// Returns the unit, initiation interval and latency of one execution. Results that are written
 /// back later count as a longer latency.
@@ -74,13 +74,18 @@ pub(super) fn written<T: Copy + Ord>(
 #[cold]
 #[inline(never)]
 fn signalled<T: Copy + Ord>(barriers: Barriers, codes: Codes, (read, done): (T, T), available: &mut [T]) {
+    let of_copies = barriers.of_copies();
     for (barrier, at) in [(codes.read, read), (codes.done, done)] {
         let Some(barrier) = barrier else { continue };
+        let at = if barrier == BarrierId::OF_COPIES { at.max(available[of_copies]) } else { at };
         let of_barrier = &mut available[barriers.of_barrier(barrier)];
         let last = of_barrier.len() - 1;
         let all = of_barrier[0].max(at);
         // all but the last n signals have completed when all signals before them have
         of_barrier.copy_within(..last, 1);
         of_barrier[0] = all;
+    }
+    if codes.copies {
+        available[of_copies] = available[of_copies].max(done);
     }
 }

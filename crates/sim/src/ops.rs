@@ -69,7 +69,7 @@ impl<'a> Ops<'a> {
                     || instr.banks.is_some()
                     || !matches!(instr.flow, Flow::Plain | Flow::Exit),
                 stall: instr.codes.stall.max(1),
-                signals: instr.codes.read.is_some() || instr.codes.done.is_some(),
+                signals: instr.codes.read.is_some() || instr.codes.done.is_some() || instr.codes.copies,
                 flow: instr.flow,
                 waits_ring: instr.flow == Flow::AsyncWait || waw && instr.flow == Flow::AsyncCopy,
             }

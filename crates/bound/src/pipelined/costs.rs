@@ -728,7 +728,11 @@ fn reads_shared(program: &KernelCode) -> bool {
         MemoryOp::Load(area) | MemoryOp::LoadUncached(area) | MemoryOp::Atomic(area) => {
             matches!(area, Area::Shared | Area::Generic)
         }
-        MemoryOp::Store(_) | MemoryOp::AsyncCopy | MemoryOp::Fence | MemoryOp::Unaddressed(_) => false,
+        MemoryOp::Store(_)
+        | MemoryOp::AsyncCopy
+        | MemoryOp::AsyncCopyUncached
+        | MemoryOp::Fence
+        | MemoryOp::Unaddressed(_) => false,
     };
     program.instrs.iter().filter_map(|instr| instr.memory).any(from_shared)
 }

@@ -9,10 +9,14 @@
 //! those of the program. The first register is available when all instructions that signalled the
 //! barrier have completed, and the second one when all but the last have completed. There are as
 //! many registers as the program needs.
+//!
+//! An asynchronous copy signals nothing itself. `LDGDEPBAR` behind it signals a barrier when all
+//! copies before it are done, and `DEPBAR.LE` waits for that. One more register is available when
+//! all copies that have issued are done.
 
 use std::ops::Range;
 
-use super::{Instr, MachineCode, RegList};
+use super::{Flow, Instr, MachineCode, RegList};
 use crate::base::RegId;
 
 /// The requests that the control codes of an instruction make to the scheduler.
@@ -27,6 +31,9 @@ pub struct Codes {
     pub read: Option<BarrierId>,
     /// The barrier that is signalled once the instruction's result is written.
     pub done: Option<BarrierId>,
+    /// Whether the instruction copies asynchronously, so that later signals of
+    /// [`BarrierId::OF_COPIES`] do not come before it is done.
+    pub copies: bool,
 }
 
 /// One of a warp's dependence barriers.
@@ -36,7 +43,7 @@ pub struct BarrierId(u8);
 impl Default for Codes {
     /// Returns the codes of an instruction that has none.
     fn default() -> Self {
-        Self { stall: 1, yields: false, read: None, done: None }
+        Self { stall: 1, yields: false, read: None, done: None, copies: false }
     }
 }
 
@@ -51,6 +58,9 @@ pub struct Barriers {
 impl BarrierId {
     /// The number of barriers of a warp.
     pub const COUNT: usize = 6;
+
+    /// The barrier that `LDGDEPBAR` signals: in the code of compilers it is always this one.
+    pub const OF_COPIES: Self = Self(0);
 
     /// Returns the barrier with this number, or `None` if there is none.
     pub fn new(number: u8) -> Option<Self> {
@@ -72,7 +82,12 @@ impl Barriers {
 
     /// Returns the total number of registers.
     pub(super) fn regs(self) -> usize {
-        BarrierId::COUNT * self.depth
+        BarrierId::COUNT * self.depth + 1
+    }
+
+    /// Returns the index of the register that is available when all asynchronous copies are done.
+    pub fn of_copies(self) -> usize {
+        self.first + BarrierId::COUNT * self.depth
     }
 
     /// Returns the indices of the registers of one barrier.
@@ -105,6 +120,7 @@ impl Barriers {
             yields: !control.stay,
             read: barrier_id(control.read_barrier),
             done: barrier_id(control.write_barrier),
+            copies: instr.flow == Flow::AsyncCopy,
         };
         (waits, codes)
     }

@@ -81,7 +81,9 @@ impl KernelCode {
     /// model.
     pub fn beyond_the_paper_model_on(&self, machine: &Machine) -> Features {
         let features = machine.beyond_the_paper_model();
-        let uncached = |instr: &Instr| matches!(instr.memory, Some(MemoryOp::LoadUncached(_)));
+        let uncached = |instr: &Instr| {
+            matches!(instr.memory, Some(MemoryOp::LoadUncached(_) | MemoryOp::AsyncCopyUncached))
+        };
         let bypasses = features.contains(Feature::FirstLevel) && self.instrs.iter().any(uncached);
         let features = if bypasses { features.with(Feature::UncachedLoads) } else { features };
         // a cache that is not used matters only because perfect memory has a latency behind it

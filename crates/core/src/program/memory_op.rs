@@ -19,6 +19,8 @@ pub enum MemoryOp {
     Atomic(Area),
     /// Copies from global to shared memory asynchronously to the warp.
     AsyncCopy,
+    /// Copies like that, and bypasses the cache of the SM.
+    AsyncCopyUncached,
     /// Waits for the warp's memory accesses.
     Fence,
     /// Loads a value from an unknown address, as micro kernels do. It executes on the unit of its
@@ -52,7 +54,7 @@ pub enum Area {
 pub enum Access {
     /// Loads values into registers.
     Load,
-    /// Loads values into registers, and bypasses the cache of the SM.
+    /// Loads values into registers or copies them to shared memory, and bypasses the cache of the SM.
     LoadUncached,
     /// Stores values to memory.
     Store,
@@ -69,7 +71,7 @@ impl MemoryOp {
     pub fn access(self) -> Option<Access> {
         match self {
             Self::Load(_) => Some(Access::Load),
-            Self::LoadUncached(_) => Some(Access::LoadUncached),
+            Self::LoadUncached(_) | Self::AsyncCopyUncached => Some(Access::LoadUncached),
             Self::Store(_) => Some(Access::Store),
             Self::Atomic(_) => Some(Access::Atomic),
             Self::AsyncCopy => Some(Access::AsyncCopy),
@@ -89,7 +91,7 @@ impl MemoryOp {
                     }
                 }
             }
-            Self::AsyncCopy => true,
+            Self::AsyncCopy | Self::AsyncCopyUncached => true,
             Self::Store(_) | Self::Fence => false,
         }
     }
@@ -105,7 +107,7 @@ impl MemoryOp {
                     Area::FunctionParam | Area::Shared => false,
                 }
             }
-            Self::AsyncCopy => true,
+            Self::AsyncCopy | Self::AsyncCopyUncached => true,
             Self::Fence | Self::Unaddressed(_) => false,
         }
     }
@@ -118,7 +120,7 @@ impl MemoryOp {
             | Self::Store(area)
             | Self::Atomic(area)
             | Self::Unaddressed(area) => Some(area.space()),
-            Self::AsyncCopy => Some(Space::Global),
+            Self::AsyncCopy | Self::AsyncCopyUncached => Some(Space::Global),
             Self::Fence => None,
         }
     }
@@ -132,7 +134,7 @@ impl MemoryOp {
             Self::Store(_) => Self::Store(area),
             Self::Atomic(_) => Self::Atomic(area),
             Self::Unaddressed(_) => Self::Unaddressed(area),
-            Self::AsyncCopy | Self::Fence => self,
+            Self::AsyncCopy | Self::AsyncCopyUncached | Self::Fence => self,
         }
     }
 }

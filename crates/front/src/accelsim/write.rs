@@ -328,7 +328,7 @@ fn choose_opcode(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), S
     let bytes = instr.sem.access().map_or(4, |(_, bytes)| bytes);
     match instr.memory {
         Some(MemoryOp::Fence) => plain("MEMBAR", OpcodeEffect::Fence),
-        Some(MemoryOp::AsyncCopy) => match &instr.sem {
+        Some(MemoryOp::AsyncCopy | MemoryOp::AsyncCopyUncached) => match &instr.sem {
             Sem::AsyncCopy { bytes, .. } => wide("LDGSTS.E", usize::from(*bytes), OpcodeEffect::Copy),
             _ => Err("this copy".to_owned()),
         },

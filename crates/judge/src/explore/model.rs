@@ -58,9 +58,18 @@ pub(super) struct Op {
     /// The effect of a stall count of more than one cycle: a register that the next instruction
     /// waits for, and the number of cycles after the issue until it is available.
     pub stall: Option<(u16, u16)>,
-    /// The barriers of control codes that it signals: whether it signals at the end of its
-    /// initiation or when it is done, and the registers that represent the barrier.
-    pub signals: Vec<(When, Vec<u16>)>,
+    /// The barriers of control codes that it signals.
+    pub signals: Vec<Signalled>,
+}
+
+/// A barrier of control codes that an instruction signals, or the copies of which it is one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Signalled {
+    pub when: When,
+    /// The registers that represent the barrier.
+    pub regs: Vec<u16>,
+    /// The register of the copies before which the signal does not come.
+    pub after: Option<u16>,
 }
 
 /// The time at which a barrier of control codes is signalled.
@@ -435,12 +444,13 @@ impl Op {
         for &reg in &self.writes {
             regs[usize::from(reg)] = done;
         }
-        for (when, of_barrier) in &self.signals {
+        for Signalled { when, regs: of_barrier, after } in &self.signals {
             // register n of a barrier, from 0, holds the time from which at most n signals are in
             // its count. Signals leave the count in the order of issue. Register 0 therefore gets
             // the later of this signal's time and its own old value, and every other register the
             // old value of the register before it
             let mut through = if *when == When::Read { initiated } else { done };
+            through = through.max(after.map_or(0, |copies| regs[usize::from(copies)]));
             through = through.max(of_barrier.first().map_or(0, |&all| regs[usize::from(all)]));
             for &reg in of_barrier {
                 std::mem::swap(&mut through, &mut regs[usize::from(reg)]);
@@ -487,13 +497,20 @@ impl Code {
             if std::mem::replace(&mut stalled, instr.codes.stall > 1) {
                 waits.push(local(stalls));
             }
-            let mut of_barrier = |barrier: BarrierId| -> Vec<u16> {
-                let regs = table.barriers().into_iter().flat_map(|all| all.of_barrier(barrier));
-                regs.map(|reg| local(warpbound_core::base::RegId::from_index(reg))).collect()
-            };
-            let read = instr.codes.read.map(|barrier| (When::Read, of_barrier(barrier)));
-            let done = instr.codes.done.map(|barrier| (When::Done, of_barrier(barrier)));
-            let signals = read.into_iter().chain(done).collect();
+            let mut signals = Vec::new();
+            if let Some(barriers) = table.barriers() {
+                let mut local = |reg| local(warpbound_core::base::RegId::from_index(reg));
+                for (when, barrier) in [(When::Read, instr.codes.read), (When::Done, instr.codes.done)] {
+                    let Some(barrier) = barrier else { continue };
+                    let regs = barriers.of_barrier(barrier).map(&mut local).collect();
+                    let after = (barrier == BarrierId::OF_COPIES).then(|| local(barriers.of_copies()));
+                    signals.push(Signalled { when, regs, after });
+                }
+                if instr.codes.copies {
+                    let regs = vec![local(barriers.of_copies())];
+                    signals.push(Signalled { when: When::Done, regs, after: None });
+                }
+            }
             let stall = stalled.then(|| (local(stalls), u16::from(instr.codes.stall)));
             if instr.flow == Flow::Arrive {
                 return Err(Unsupported::PartialBarriers);
@@ -526,7 +543,7 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
     let mut written_before = Vec::with_capacity(ops.len() + 1);
     for op in ops {
         written_before.push(written.clone());
-        let signalled = op.signals.iter().flat_map(|(_, regs)| regs);
+        let signalled = op.signals.iter().flat_map(|signalled| &signalled.regs);
         let all = op.writes.iter().chain(signalled).chain(op.stall.iter().map(|(reg, _)| reg));
         all.for_each(|&reg| written[usize::from(reg)] = true);
     }
@@ -539,7 +556,10 @@ fn live(ops: &[Op], registers: usize) -> (Vec<Vec<u16>>, Vec<Vec<u16>>) {
         // overwrites
         let anew = op.writes.iter().chain(op.stall.iter().map(|(reg, _)| reg));
         anew.for_each(|&reg| waited[usize::from(reg)] = false);
-        for (_, regs) in &op.signals {
+        for Signalled { regs, after, .. } in op.signals.iter().rev() {
+            if let (Some(first), Some(copies)) = (regs.first(), after) {
+                waited[usize::from(*copies)] |= waited[usize::from(*first)];
+            }
             // each register takes the value of the one before it; the new value of the first one
             // depends on its old value
             for place in 1..regs.len() {

@@ -7,7 +7,7 @@ use super::{Event, Idle, Issue, Needs, Observer, StallReason};
 use warpbound_core::base::{Cycle, Cycles, Pc, RegId};
 use warpbound_core::machine::Hazards;
 use warpbound_core::path::Step;
-use warpbound_core::program::{Flow, TimingTable};
+use warpbound_core::program::{BarrierId, Flow, TimingTable};
 
 /// Idle cycles with the same cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,14 +134,22 @@ impl StallProfile<'_> {
             of_slot[ring.index()] = (issue.done, Some(pc));
         }
         if let Some(barriers) = self.table.barriers() {
+            let of_copies = barriers.of_copies();
             for (barrier, at) in [(instr.codes.read, issue.init_end), (instr.codes.done, issue.done)] {
                 let Some(barrier) = barrier else { continue };
+                let (mut at, mut by) = (at, Some(pc));
+                if barrier == BarrierId::OF_COPIES && of_slot[of_copies].0 > at {
+                    (at, by) = of_slot[of_copies];
+                }
                 let of_barrier = &mut of_slot[barriers.of_barrier(barrier)];
                 let last = of_barrier.len() - 1;
                 of_barrier.copy_within(..last, 1);
                 if of_barrier[0].0 <= at {
-                    of_barrier[0] = (at, Some(pc));
+                    of_barrier[0] = (at, by);
                 }
+            }
+            if instr.codes.copies && of_slot[of_copies].0 <= issue.done {
+                of_slot[of_copies] = (issue.done, Some(pc));
             }
         }
         if last.is_none_or(|(done, _)| done < issue.done) {

@@ -8,7 +8,7 @@ use crate::trace::{BlockStart, Idle, Issue, Release, StallReason};
 use warpbound_core::base::{BlockId, Cycle, RegId, UnitId, WarpId};
 use warpbound_core::machine::{Hazards, Machine};
 use warpbound_core::path::Step;
-use warpbound_core::program::{Flow, TimingTable};
+use warpbound_core::program::{BarrierId, Flow, TimingTable};
 
 /// The record number that stands for no instruction.
 pub(super) const NONE: u32 = u32::MAX;
@@ -390,17 +390,30 @@ impl Sm {
     fn signal(&mut self, slot: usize, number: u32, step: Step, rules: &Rules<'_>) {
         let Some(barriers) = rules.table.barriers() else { return };
         let codes = rules.table.instr(step.pc()).codes;
+        let of_copies = barriers.of_copies();
         for (barrier, read) in [(codes.read, true), (codes.done, false)] {
             let Some(barrier) = barrier else { continue };
-            let signal = Signal { by: number, read };
             let of_barrier = barriers.of_barrier(barrier);
-            let before = self.slots[slot].signals[of_barrier.start];
-            let last = if before.by != NONE && self.at(before) > self.at(signal) { before } else { signal };
             let (first, end) = (of_barrier.start, of_barrier.end);
+            let signals = &self.slots[slot].signals;
+            let mut last = self.later(signals[first], Signal { by: number, read });
+            if barrier == BarrierId::OF_COPIES {
+                last = self.later(signals[of_copies], last);
+            }
             let signals = &mut self.slots[slot].signals;
             signals.copy_within(first..end - 1, first + 1);
             signals[first] = last;
         }
+        if codes.copies {
+            let signals = &self.slots[slot].signals;
+            self.slots[slot].signals[of_copies] =
+                self.later(signals[of_copies], Signal { by: number, read: false });
+        }
+    }
+
+    /// Returns the later one of two signals; the second one if both come at the same time.
+    fn later(&self, before: Signal, signal: Signal) -> Signal {
+        if before.by != NONE && self.at(before) > self.at(signal) { before } else { signal }
     }
 
     pub fn idled(&mut self, idle: &Idle) {

@@ -347,7 +347,11 @@ fn reads_l2(l1: &CacheSettings) -> bool {
 
 /// Returns whether an access to global memory bypasses the L1.
 fn bypasses(memory: MemoryOp) -> bool {
-    matches!(memory, MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area) if area != Area::Shared)
+    match memory {
+        MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area) => area != Area::Shared,
+        MemoryOp::AsyncCopyUncached => true,
+        _ => false,
+    }
 }
 
 /// Returns the largest addition to a latency. The geometric distribution has none; machines with it

@@ -223,7 +223,8 @@ fn copy(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     // a copy of all bytes needs no count
     let src_bytes = Some(src_bytes).filter(|&count| count != Src::Imm(bytes.into()));
     cx.push(Sem::AsyncCopy { bytes, dst, src, src_bytes });
-    Ok(Role { memory: Some(MemoryOp::AsyncCopy), ..Role::flow(Flow::AsyncCopy) })
+    let memory = if d.has("bypass") { MemoryOp::AsyncCopyUncached } else { MemoryOp::AsyncCopy };
+    Ok(Role { memory: Some(memory), ..Role::flow(Flow::AsyncCopy) })
 }
 
 /// Returns the source of a copy that is filled with zeros, and the number of its bytes: the address

@@ -21,6 +21,8 @@ struct Signal {
     /// The cycle of the moment, if that is known.
     at: Option<u64>,
     loads_global: bool,
+    /// Whether it is the end of an asynchronous copy, which delays the signals behind it.
+    copy: bool,
 }
 
 /// The state of the control codes of a warp.
@@ -46,9 +48,10 @@ impl Codes {
         key.until(self.until, now);
         for barrier in (0..BarrierId::COUNT as u8).filter_map(BarrierId::new) {
             key.list(self.counted(barrier, now), |key, signal| {
-                let Signal { instr, moment, at, .. } = signal;
+                let Signal { instr, moment, at, copy, loads_global: _ } = signal;
                 key.instr(sm, *instr);
                 key.put((*moment == Moment::Done).into());
+                key.put((*copy).into());
                 key.put(at.map_or(0, |at| at.saturating_sub(now) + 1));
             });
         }
@@ -68,7 +71,8 @@ impl Sm<'_> {
     /// apply.
     pub(super) fn codes_allow(&self, slot: usize, step: Step) -> Option<bool> {
         let codes = &self.warps[slot].codes;
-        let lets = |(barrier, left)| codes.counted(barrier, self.now).len() <= left;
+        let missing = |barrier| codes.counted(barrier, self.now).iter().filter(|signal| !signal.copy).count();
+        let lets = |(barrier, left)| missing(barrier) <= left;
         Some(self.waits_for(step)?.into_iter().all(lets) && self.now >= codes.until)
     }
 
@@ -77,7 +81,10 @@ impl Sm<'_> {
     pub(super) fn codes_wait_for_global(&self, slot: usize, step: Step) -> Option<bool> {
         let waits = |(barrier, left): (BarrierId, usize)| {
             let counted = self.warps[slot].codes.counted(barrier, self.now);
-            counted[..counted.len().saturating_sub(left)].iter().any(|signal| signal.loads_global)
+            let signals: Vec<usize> = (0..counted.len()).filter(|&index| !counted[index].copy).collect();
+            // what has come when no more than `left` signals are missing
+            let awaited = signals.len().checked_sub(left + 1).map_or(0, |last| signals[last] + 1);
+            counted[..awaited].iter().any(|signal| signal.loads_global)
         };
         Some(self.waits_for(step)?.into_iter().any(waits))
     }
@@ -99,8 +106,14 @@ impl Sm<'_> {
         for (barrier, moment) in [(asked.read, Moment::SourcesRead), (asked.done, Moment::Done)] {
             if let Some(barrier) = barrier {
                 let loads_global = moment == Moment::Done && table.loads_global(step);
-                codes.signals[barrier.index()].push(Signal { instr: id, moment, at: None, loads_global });
+                let signal = Signal { instr: id, moment, at: None, loads_global, copy: false };
+                codes.signals[barrier.index()].push(signal);
             }
+        }
+        if asked.copies {
+            let loads_global = table.loads_global(step);
+            let signal = Signal { instr: id, moment: Moment::Done, at: None, loads_global, copy: true };
+            codes.signals[BarrierId::OF_COPIES.index()].push(signal);
         }
         if asked.stall > 0 {
             codes.until = now + u64::from(asked.stall);

@@ -25,6 +25,9 @@ struct Counted {
     coming: Coming,
     through: bool,
     loads_global: bool,
+    /// Whether it is the end of an asynchronous copy, which delays later signals and does not count
+    /// itself.
+    copy: bool,
 }
 
 /// The state of the control codes of the SM's warps, by slot.
@@ -72,14 +75,23 @@ impl Held {
     /// Returns whether a barrier waits for more signals than the pseudo-register `reg` allows.
     fn holds(&self, slot: usize, reg: RegId) -> bool {
         let (barrier, left) = self.barriers.barrier(reg);
-        self.counts[slot][barrier.index()].len() > left
+        let counting = &self.counts[slot][barrier.index()];
+        counting.len() > left && counting.iter().filter(|counted| !counted.copy).count() > left
     }
 
     /// Returns whether a load from global memory is among the signals that `reg` waits for.
     pub fn waits_for_global(&self, slot: usize, reg: RegId) -> bool {
         let (barrier, left) = self.barriers.barrier(reg);
         let counting = &self.counts[slot][barrier.index()];
-        counting.iter().take(counting.len().saturating_sub(left)).any(|counted| counted.loads_global)
+        let signals = counting.iter().filter(|counted| !counted.copy).count();
+        let Some(last) = signals.checked_sub(left + 1) else { return false };
+        // the signals that have to arrive, and the copies before them
+        let awaited = counting.iter().scan(0, |before, counted| {
+            let needed = *before <= last;
+            *before += usize::from(!counted.copy);
+            needed.then_some(counted)
+        });
+        { awaited }.any(|counted| counted.loads_global)
     }
 
     /// Returns the next cycle in which something changes by time alone.
@@ -93,9 +105,13 @@ impl Held {
         for (barrier, signal) in [(codes.read, Signal::Read), (codes.done, Signal::Done)] {
             if let Some(barrier) = barrier {
                 let loads_global = loads_global && signal == Signal::Done;
-                let counted = Counted { coming: (age, signal), through: false, loads_global };
+                let counted = Counted { coming: (age, signal), through: false, loads_global, copy: false };
                 self.counts[slot][barrier.index()].push_back(counted);
             }
+        }
+        if codes.copies {
+            let counted = Counted { coming: (age, Signal::Done), through: false, loads_global, copy: true };
+            self.counts[slot][BarrierId::OF_COPIES.index()].push_back(counted);
         }
     }
 
@@ -103,7 +119,7 @@ impl Held {
     /// arrived.
     fn signal_arrived(&mut self, slot: usize, barrier: BarrierId, coming: Coming) {
         let counting = &mut self.counts[slot][barrier.index()];
-        if let Some(counted) = counting.iter_mut().find(|counted| counted.coming == coming) {
+        for counted in counting.iter_mut().filter(|counted| counted.coming == coming) {
             counted.through = true;
         }
         while counting.front().is_some_and(|counted| counted.through) {
@@ -162,9 +178,12 @@ impl Warps<'_> {
     #[inline]
     pub(super) fn end_codes(&mut self, slot: usize, age: u64, step: Step) -> bool {
         let Some(held) = &mut self.codes else { return false };
-        let Some(barrier) = self.code.table.instr(step.pc()).codes.done else { return false };
-        held.signal_arrived(slot, barrier, (age, Signal::Done));
-        true
+        let codes = self.code.table.instr(step.pc()).codes;
+        let of_copies = codes.copies.then_some(BarrierId::OF_COPIES);
+        for barrier in codes.done.into_iter().chain(of_copies) {
+            held.signal_arrived(slot, barrier, (age, Signal::Done));
+        }
+        codes.done.is_some() || codes.copies
     }
 
     /// Applies the source reads and stall counts that end in this cycle, and returns the warps

@@ -507,3 +507,40 @@ fn sectors_that_join_the_fetch_of_a_part() {
         holds(&[&l2, "ls.transaction=32 p.queue=2"], (2, 64), &body);
     }
 }
+
+/// Stores make sectors readable. The first load of a line then hits and fetches nothing, and the
+/// loads of its other sectors go to DRAM one after the other, because each is waited for: 0.88.
+#[test]
+fn loads_that_hit_because_of_stores() {
+    let body = "setp.lt.u32 %p3, %r1, 8;\nmul.wide.u32 %rd4, %r1, 4;\nadd.u64 %rd4, %rd1, %rd4;\n".to_owned()
+        + &each(16, |n| format!("@%p3 st.global.u32 [%rd4+{}], %r1;\n", 128 * n))
+        + &each(16, |n| format!("ld.global.u32 %r{}, [%rd1+{}];\n", 20 + n, 128 * n))
+        + &each(16, |n| format!("add.u32 %r2, %r{}, 1;\n", 20 + n))
+        + &each(16, |n| format!("ld.global.u32 %r5, [%rd1+{}];\nadd.u32 %r2, %r5, 1;\n", 128 * n + 32));
+    let all = "ls.transaction=32 d.latency=300";
+    for l2 in ["l2.sectored=true l2.fetch=64", "l2.sectored=true l2.fetch=128", "l2.sectored=false"] {
+        holds(&[l2, all], (1, 32), &body);
+        holds(&[L1, "l1.sectored=true", l2, all], (1, 32), &body);
+    }
+    let into_l1 = "l1.write_miss=Allocate l1.sectored=false l2.sectored=true l2.fetch=32";
+    holds(&[L1, into_l1, all], (1, 32), &body);
+}
+
+/// The L1 of each SM fetches by itself what blocks on several SMs load, and tracks few of its
+/// fetches, or few loads of each: 0.68.
+#[test]
+fn every_sm_fetches_by_itself() {
+    let head = "mov.u32 %r5, %ctaid.x;\nshr.u32 %r5, %r5, 2;\nmul.wide.u32 %rd5, %r5, 512;\n\
+                add.u64 %rd5, %rd1, %rd5;\n";
+    let waits = each(4, |n| format!("add.u32 %r2, %r{}, 1;\nadd.u32 %r2, %r{}, 1;\n", 20 + n, 30 + n));
+    for (limit, twice) in [("l1.mshrs=1", false), ("l1.merge=1", true)] {
+        let load = |n: usize| {
+            let first = format!("ld.global.u32 %r{}, [%rd5+{}];\n", 20 + n, 128 * n);
+            let second = format!("ld.global.u32 %r{}, [%rd5+{}];\n", 30 + n, 128 * n);
+            if twice { first + &second } else { first }
+        };
+        let body = head.to_owned() + &each(4, load) + &waits;
+        let settings = "sms=4 limits.blocks=1 ls.transaction=32 d.latency=300 l1.sectored=true l2.merge=64";
+        holds(&[L1, settings, limit], (24, 32), &body);
+    }
+}

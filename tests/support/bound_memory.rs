@@ -423,11 +423,16 @@ impl Naive<'_> {
         if self.l2.is_none() {
             return true;
         }
-        // what the L2 has brought for other sectors of the line counts, too
         let asked = self.asked(request);
         let missing = (0..4).filter(|sector| asked >> sector & 1 == 1 && !self.is_copied(request.line));
         let mut missing = missing;
-        missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector, Self::needed)))
+        missing.any(|sector| !(self.l1_reads_l2() && self.has_brought(request, sector, Self::brings)))
+    }
+
+    /// The sectors that are there after a load. The others of a line may not have been fetched, if the
+    /// load found its own because of a store.
+    fn brings(&self, request: &Request) -> u8 {
+        if self.l1_reads_l2() { self.asked(request) } else { 1 << request.sector }
     }
 
     /// Whether the warp's latest transaction of a load with a sector is complete when a request is
@@ -448,7 +453,7 @@ impl Naive<'_> {
             && request.access == Access::Load
             && self.has_brought(request, request.sector, |naive, other| match other.access {
                 Access::LoadUncached => 0,
-                _ => naive.asked(other),
+                _ => naive.brings(other),
             })
     }
 
@@ -531,7 +536,7 @@ impl Naive<'_> {
                     let takes_addresses = table.instr(step.pc()).access != Some(Access::Atomic)
                         && unit.queues != AccessQueues::One;
                     let sent = if takes_addresses { taken.requests.len() as u64 } else { 0 };
-                    let addresses = sent * u64::from(unit.address_interval);
+                    let addresses = sent * u64::from(unit.address_interval).saturating_sub(1);
                     requests.max(self.scale()) + (waits + addresses) * self.scale()
                 }
                 // in the load/store unit and at the write-back

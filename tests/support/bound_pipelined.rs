@@ -262,7 +262,11 @@ impl<'a> Formula<'a> {
         let space = self.table.space(step);
         let extra = u64::from(step.memory().extra_transactions);
         let takes_addresses = access != Access::Atomic && unit.queues != AccessQueues::One;
-        let addresses = if takes_addresses { transactions * u64::from(unit.address_interval) } else { 0 };
+        let addresses = if takes_addresses {
+            transactions * u64::from(unit.address_interval).saturating_sub(1)
+        } else {
+            0
+        };
         let full = |room: u64| (self.answer - 1).div_ceil(room).max(1);
         let of_memory = if self.machine.memory().lower == LowerLevel::Perfect { full(32) } else { 1 };
         let of_shared = full(u64::from(unit.shared_latency).max(1));

@@ -506,11 +506,11 @@ impl Costs {
     }
 
     /// Returns the cycles for which an access with this many transactions occupies the address unit of its
-    /// sub-core.
+    /// sub-core before the load/store unit can serve it.
     fn addresses(&self, access: Access, transactions: u64) -> u64 {
         let LoadStore { queues, address_interval, .. } = self.load_store;
         let takes_time = queues == AccessQueues::BySubCore && access != Access::Atomic;
-        if takes_time { transactions * u64::from(address_interval) } else { 0 }
+        if takes_time { transactions * u64::from(address_interval).saturating_sub(1) } else { 0 }
     }
 
     /// Returns the number of transactions of an access.

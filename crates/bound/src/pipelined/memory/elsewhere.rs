@@ -96,7 +96,7 @@ impl Path {
         if requests == 0 {
             return SentElsewhere::default();
         }
-        let cost = self.request(access, bytes, ends);
+        let cost = self.request(access, (bytes, None), ends);
         let times = |number: u64| number.saturating_mul(requests);
         let is_store = access == Access::Store;
         let may_wait = self.partitions.is_some() && cost.may_wait;

@@ -84,7 +84,7 @@ pub(super) struct Rows {
 
 /// What the cost of a transaction depends on: the access, the bytes that it touches, and the `ends` of
 /// [`Path::request`].
-type RequestKind = (Access, u64, (u64, bool));
+type RequestKind = (Access, u8, (u64, bool));
 
 /// What the transactions of an access in a line cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -246,7 +246,7 @@ impl LaunchMemory {
                     0 => state.stored,
                     _ => 0b1111,
                 };
-                let readable = |state: &LineState| state.readable | state.loaded & !lost(state);
+                let readable = |state: &LineState| state.readable | state.brought & !lost(state);
                 let mut lines: BTreeMap<u64, u8> =
                     all.map(|(&line, state)| (line, readable(state))).collect();
                 if self.unplaced != Unplaced::default() {
@@ -382,7 +382,8 @@ impl LaunchMemory {
             };
             slice = Some(at);
             sent.misses_l1 |= looks_up && !self.was_loaded(line, part);
-            sent.late += u64::from(self.request_at(access, (line, of_l2), at, &cost));
+            let request = Request { line, sectors: of_l2, own: part, slice: at };
+            sent.late += u64::from(self.request_at(access, request, &cost));
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
             part = next;
@@ -415,7 +416,8 @@ impl LaunchMemory {
             add(&mut sent.service, cost.service);
             add(&mut self.at_slices, cost.at_slices);
             let at = self.reach_slice(access, (line, fetched), 1);
-            let may_fetch = self.request_at(access, (line, fetched), at, &cost);
+            let request = Request { line, sectors: fetched, own: fetched, slice: at };
+            let may_fetch = self.request_at(access, request, &cost);
             sent.late += u64::from(may_fetch);
             if self.path.partitions.is_some() {
                 add(&mut self.dram, cost.dram);
@@ -428,11 +430,11 @@ impl LaunchMemory {
 
     /// Returns the cost of a transaction, which is the same for many of them.
     fn request(&mut self, access: Access, part: u8, ends: (u64, bool)) -> RequestCost {
-        let kind = (access, bytes_of(part), ends);
+        let kind = (access, part, ends);
         if let Some((_, cost)) = self.costs.iter().find(|(known, _)| *known == kind) {
             return *cost;
         }
-        let cost = self.path.request(access, kind.1, ends);
+        let cost = self.path.request(access, (bytes_of(part), Some(part)), ends);
         self.costs.push((kind, cost));
         cost
     }
@@ -492,16 +494,11 @@ impl LaunchMemory {
 
     /// Records a request for sectors of a line at its slice, and returns whether it may go to DRAM
     /// although lines of the L2 stay.
-    fn request_at(
-        &mut self,
-        access: Access,
-        (line, sectors): (u64, u8),
-        slice: usize,
-        cost: &RequestCost,
-    ) -> bool {
+    fn request_at(&mut self, access: Access, request: Request, cost: &RequestCost) -> bool {
+        let Request { line, sectors, slice, .. } = request;
         let is_store = access == Access::Store;
         let may_fetch = !is_store && self.may_fetch(line, sectors);
-        let new = self.note_line(line, sectors, access);
+        let new = self.note_line(request, access);
         let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
         let forwards = is_store && self.path.forwards_stores();
         self.of_slice[slice] += cost.copies;
@@ -554,9 +551,13 @@ impl LaunchMemory {
     /// Records the use of a line, and returns the sectors that the L2 may have to fetch, if its lines
     /// stay. A request joins a fetch only if that brings all that it needs, so that each set of
     /// sectors may be fetched once.
-    fn note_line(&mut self, line: u64, sectors: u8, access: Access) -> u8 {
+    fn note_line(&mut self, request: Request, access: Access) -> u8 {
+        let Request { line, sectors, own, slice: _ } = request;
         let of_l2 = self.path.fetched_sectors(sectors);
         let load = self.outstanding.next();
+        // a load that hits fetches nothing: it may find in the L2, or in an L1 into which stores write,
+        // what a store has left there
+        let brought = if self.path.l1_reads_l2 { sectors } else { own };
         let Some(state) = self.lines.at(line) else { return 0 };
         if access == Access::Store {
             state.stored |= sectors;
@@ -570,11 +571,11 @@ impl LaunchMemory {
         let among = |sectors: u8| (0..4).filter(move |sector| sectors & 1 << sector != 0);
         // what bypasses the L1 does not reach it
         if !bypasses_l1(access) {
-            among(sectors).for_each(|sector| state.in_l1[sector] = load);
+            among(brought).for_each(|sector| state.in_l1[sector] = load);
             state.sets_of_l1 |= 1 << sectors;
         }
         if access != Access::Atomic {
-            among(of_l2).for_each(|sector| state.in_l2[sector] = load);
+            among(brought).for_each(|sector| state.in_l2[sector] = load);
         }
         let is_exact = self.path.exact_requests && !(bypasses_l1(access) && self.path.parts_of_constants());
         let is_new = state.sets_of_l2 >> of_l2 & 1 == 0 || !is_exact;
@@ -582,9 +583,20 @@ impl LaunchMemory {
         let new = if is_new { of_l2 & !state.readable } else { 0 };
         state.fetches = state.fetches.saturating_add(u32::from(new != 0));
         state.loaded |= of_l2;
+        state.brought |= brought;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         new
     }
+}
+
+/// A request for sectors of a line at its slice.
+#[derive(Clone, Copy, Debug)]
+struct Request {
+    line: u64,
+    sectors: u8,
+    /// The sectors that the transaction itself touches.
+    own: u8,
+    slice: usize,
 }
 
 /// Adds to a sum. A sum that is too large keeps the largest number, and the bound then has no value.

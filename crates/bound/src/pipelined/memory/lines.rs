@@ -74,6 +74,9 @@ pub(super) struct LineState {
     pub readable: u8,
     /// The sectors that loads and atomics of the launch need.
     pub loaded: u8,
+    /// The sectors that can be read from the L2 after these loads. Others that belong to the same part
+    /// of the line may not have been fetched, if a store had made these readable.
+    pub brought: u8,
     /// The sets of sectors that they need together, one bit each, and the fetches of the L2 if its
     /// lines stay.
     pub sets_of_l2: u16,

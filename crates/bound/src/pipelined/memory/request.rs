@@ -2,6 +2,7 @@
 
 use super::path::{Partitioned, Path};
 use warpbound_core::machine::memory::WritePolicy;
+use warpbound_core::path::LineUse;
 use warpbound_core::program::Access;
 
 /// Returns whether an access to global memory, or one that stands for it, bypasses the L1.
@@ -31,10 +32,15 @@ pub(super) struct RequestCost {
 }
 
 impl Path {
-    /// Returns the costs of a transaction of an access that touches this many bytes. `end` is the
-    /// service that its reply needs on the SM; `alone` states whether the service at slices counts by
+    /// Returns the costs of a transaction of an access that touches this many bytes, and these sectors
+    /// of a line if they are known. `end` is the service that its reply needs on the SM; `alone` states whether the service at slices counts by
     /// itself, because several SMs share them.
-    pub(super) fn request(&self, access: Access, bytes: u64, (end, alone): (u64, bool)) -> RequestCost {
+    pub(super) fn request(
+        &self,
+        access: Access,
+        (bytes, sectors): (u64, Option<u8>),
+        (end, alone): (u64, bool),
+    ) -> RequestCost {
         let is_store = access == Access::Store;
         let bypasses = bypasses_l1(access);
         let sent = if is_store { bytes } else { self.sent(bytes, bypasses) };
@@ -64,12 +70,12 @@ impl Path {
         }
         cost.late = behind;
         cost.may_wait = !is_store || self.forwards_stores();
-        self.in_dram(access, &mut cost);
+        self.in_dram(access, sectors.filter(|_| sent == bytes), &mut cost);
         cost
     }
 
-    /// Adds the services in DRAM.
-    fn in_dram(&self, access: Access, cost: &mut RequestCost) {
+    /// Adds the services in DRAM of a request, which asks for these sectors of a line if they are known.
+    fn in_dram(&self, access: Access, sectors: Option<u8>, cost: &mut RequestCost) {
         let Some(Partitioned { settings, dram, .. }) = &self.partitions else { return };
         let is_store = access == Access::Store;
         let l2 = settings.l2.as_ref();
@@ -84,7 +90,9 @@ impl Path {
             cost.dram_stays = cost.copies * write;
             cost.dram = cost.copies * (write + row);
         } else if !is_store {
-            let fetched = self.fetched_bytes(cost.sent);
+            let known =
+                |sectors| LineUse::SECTOR_BYTES * u64::from(self.fetched_sectors(sectors).count_ones());
+            let fetched = sectors.map_or_else(|| self.fetched_bytes(cost.sent), known);
             let fill = if l2.is_some() { self.ticks(self.port(fetched)) } else { 0 };
             cost.dram_stays = passed_on + dram.service(fetched, false, (fill, reply));
             cost.dram = cost.dram_stays + row;

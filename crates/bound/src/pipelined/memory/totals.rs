@@ -106,7 +106,8 @@ impl LaunchMemory {
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
             let keeps = keeps_l1;
             let on_an_sm = |times: u64, by: u32| on_an_sm(residency, times, (by, self.most_l1_loads));
-            let merged = self.merged(l1, loads.saturating_mul(places), true, (keeps, u64::MAX));
+            let merged =
+                self.merged(l1, loads.saturating_mul(places), true, (keeps.then_some(sms), u64::MAX));
             let full = if self.unplaced.requests > 0 {
                 times_if(outstanding.saturating_mul(places) >= l1.ways.into(), self.l1_loads, l1.ways)
             } else {
@@ -117,7 +118,9 @@ impl LaunchMemory {
             };
             let mut times = on_an_sm(merged, l1.merge).saturating_add(on_an_sm(full, l1.ways));
             if outstanding.saturating_mul(places) > u64::from(l1.mshrs) {
-                let fetches = if keeps { self.l1_loads.min(self.fetches_of_l1()) } else { self.l1_loads };
+                // the L1 of each SM fetches by itself
+                let once = if keeps { self.fetches_of_l1().saturating_mul(sms) } else { u64::MAX };
+                let fetches = self.l1_loads.min(once);
                 times = times.saturating_add(on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs));
             }
             sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
@@ -134,7 +137,8 @@ impl LaunchMemory {
             // an L1 that keeps its lines fetches each set of sectors once
             let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
             let most = if keeps_l1 && one_set { sms } else { u64::MAX };
-            let mut times = self.merged(l2, loads.saturating_mul(places * sms), false, (stays, most));
+            let loads = loads.saturating_mul(places * sms);
+            let mut times = self.merged(l2, loads, false, (stays.then_some(1), most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
             let anywhere = self.unplaced.loads;
@@ -183,10 +187,16 @@ impl LaunchMemory {
     }
 
     /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
-    /// allows. `loads` is the largest number of loads that wait at the same time; if the cache
-    /// `keeps` its lines, each sector is fetched once; no more than `most` loads of each sector
-    /// reach the cache.
-    fn merged(&self, cache: &CacheSettings, loads: u64, is_l1: bool, (keeps, most): (bool, u64)) -> u64 {
+    /// allows. `loads` is the largest number of loads that wait at the same time; if the caches
+    /// `keep` their lines, each set of sectors is fetched once by each of so many caches; no more than
+    /// `most` loads of each sector reach the cache.
+    fn merged(
+        &self,
+        cache: &CacheSettings,
+        loads: u64,
+        is_l1: bool,
+        (keep, most): (Option<u64>, u64),
+    ) -> u64 {
         let by_sector = self.path.by_sector
             && if is_l1 { cache.sectored } else { self.path.fetches_exactly() }
             && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored))
@@ -211,7 +221,7 @@ impl LaunchMemory {
             let most = if is_bypassed { u64::MAX } else { most };
             let times = state.times_merged(merge, by_sector, most, is_bypassed);
             let fetches = if is_l1 { state.sets_of_l1.count_ones() } else { state.fetches };
-            if keeps { times.min(fetches.into()) } else { times }
+            keep.map_or(times, |caches| times.min(u64::from(fetches).saturating_mul(caches)))
         };
         all.map(|(_, state)| times(state)).sum()
     }

@@ -4,11 +4,16 @@
     python3 scripts/microbenchmarks.py write micro [--nvdisasm PATH --ptxas PATH]
     python3 scripts/measure-on-card.py micro --out measured-micro --ways plain --repeats 3
     python3 scripts/microbenchmarks.py collect micro measured-micro --out data/measured/NAME
+    python3 scripts/microbenchmarks.py table micro data/measured/NAME-microbenchmarks.csv
 
 Each benchmark is a kernel in PTX that reads the SM's clock around a stretch of straight code, in a
 loop, so that all but the first iteration find the code in the instruction cache. Every warp stores
 its two readings of each iteration. With --nvdisasm and --ptxas, the script counts the instructions
 that the compiler left between the readings; the count is what latencies are divided by.
+
+The last command writes micro/table.csv for `warpbound validate`, which simulates the benchmarks: of
+chains the cycles that a link adds, and of independent instructions the cycles that each adds if 16
+warps execute them and not 8. Code in the file code.cubin of a folder has precedence over its PTX.
 """
 
 import argparse
@@ -927,6 +932,74 @@ def collect(args):
         writer.writerows(each)
 
 
+def repeated(label, folder):
+    """Returns options that launch a benchmark with more iterations, so that code which is not in the
+    instruction cache at first makes no difference."""
+    with open(os.path.join(folder, "launch.json"), encoding="utf-8") as file:
+        launch = json.load(file)
+    step = next(step["launch"] for step in launch["steps"] if step["launch"]["entry"] == label["entry"])
+    buffers = {buffer["name"]: buffer["bytes"] for buffer in launch["buffers"]}
+    buffers["cycles"] = max(buffers["cycles"], 16 * label["launch_warps"] * REPEATED)
+    arguments = []
+    for argument in step["arguments"]:
+        if argument["to"]:
+            name = argument["to"]["buffer"]["name"]
+            arguments.append(f'Buffer(name: "{name}", elem: U8, len: {buffers[name]}, init: Zero)')
+        else:
+            arguments.append(f'U32({int.from_bytes(bytes.fromhex(argument["bytes"]), "little")})')
+    arguments[-1] = f"U32({REPEATED})"
+    arguments = "".join(f" --arg '{argument}'" for argument in arguments)
+    return f'--entry {label["entry"]} --grid {label["blocks"]} --block {32 * label["warps"]}{arguments}'
+
+
+REPEATED = 17
+
+
+def table(args):
+    """Writes a table of the differences between two benchmarks, as they were measured."""
+    same = ["kind", "class", "chains", "warps", "degree", "links"]
+    with open(args.measured, encoding="utf-8", newline="") as file:
+        measured = {tuple(row[key] for key in same): float(row["median"]) for row in csv.DictReader(file)}
+    rows = []
+    for name in sorted(os.listdir(args.bundles)):
+        folder = os.path.join(args.bundles, name)
+        if not os.path.exists(os.path.join(folder, "labels.json")):
+            continue
+        with open(os.path.join(folder, "labels.json"), encoding="utf-8") as file:
+            labels = {key(label): label for label in json.load(file)}
+        chains = collections.defaultdict(set)
+        for label in labels.values():
+            chains[label["kind"], label.get("cls")].add(label.get("chains"))
+        code = "code.cubin" if os.path.exists(os.path.join(folder, "code.cubin")) else "code.ptx"
+        for label in labels.values():
+            if label["kind"] not in ("chain", "pair", "shared", "global", "streams", "mixture"):
+                continue
+            # one warp with one chain shows a latency, many independent instructions a throughput
+            latency = label["warps"] == 1 and label["chains"] == 1 and label["kind"] not in ("streams", "mixture")
+            changed = {"links": label["links"] // 2} if latency else {"warps": label["warps"] // 2}
+            half = labels.get(key({**label, **changed}))
+            both = [measured.get(key(of)) for of in (label, half) if of]
+            known = chains[label["kind"], label["cls"]]
+            full = label["warps"] == 16 and label["chains"] == (4 if 4 in known else max(known))
+            if None in both or len(both) < 2 or not (latency or full):
+                continue
+            per = label["links"] * label["warps"] // 2
+            what = "latency" if latency else f'interval, {label["warps"]} warps, {label["chains"]} at once'
+            degree = f', degree {label["degree"]}' if "degree" in label else ""
+            rows.append({"name": f'{label["cls"]} {what}{degree}, {label["links"]} links', "kernel": os.path.join(name, code),
+                         "options": repeated(label, folder), "less": repeated(half, folder), "per": per * REPEATED,
+                         "cycles": round((both[0] - both[1]) / per, 4)})
+    with open(os.path.join(args.bundles, "table.csv"), "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["name", "kernel", "options", "less", "per", "cycles"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["cycles"] > 0)
+
+
+def key(label):
+    """Returns what tells a benchmark from the others, as texts."""
+    return tuple(str(label.get(name, "")) for name in ("kind", "cls", "chains", "warps", "degree", "links"))
+
+
 EXACT = {"ex2": lambda x: 2.0**x, "lg2": math.log2, "sin": math.sin, "cos": math.cos, "rcp": lambda x: 1 / x,
          "rsqrt": lambda x: x**-0.5, "sqrt": math.sqrt, "tanh": math.tanh}
 
@@ -952,12 +1025,15 @@ def main():
     make.add_argument("out")
     make.add_argument("--ptxas")
     make.add_argument("--nvdisasm")
-    table = commands.add_parser("collect")
-    table.add_argument("bundles")
-    table.add_argument("measured")
-    table.add_argument("--out", required=True, help="beginning of the names of the files")
+    collected = commands.add_parser("collect")
+    collected.add_argument("bundles")
+    collected.add_argument("measured")
+    collected.add_argument("--out", required=True, help="beginning of the names of the files")
+    compared = commands.add_parser("table")
+    compared.add_argument("bundles")
+    compared.add_argument("measured", help="the table of microbenchmarks")
     args = parser.parse_args()
-    {"write": write, "collect": collect}[args.command](args)
+    {"write": write, "collect": collect, "table": table}[args.command](args)
 
 
 if __name__ == "__main__":

@@ -218,6 +218,7 @@ fn the_examples_of_the_manual_work() {
     let few = measured.lines().enumerate().filter(|(row, line)| *row == 0 || line.contains(",pchase,"));
     let few: Vec<&str> = few.map(|(_, line)| line).collect();
     std::fs::write(dir.join("cycles.csv"), few.join("\n")).unwrap();
+    std::fs::write(dir.join("latencies.csv"), "kernel,options,cycles\nsaxpy,--block 128,5000\n").unwrap();
     // a compiler, unless another one is installed
     super::compile::fake_nvcc(&dir.join("bin"));
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/halve.cu"), dir.join("halve.cu"))

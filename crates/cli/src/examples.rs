@@ -359,6 +359,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "warpbound validate cycles.csv --machine rtx3070 --metric sm__cycles_active.max@warm --out errors.svg",
                 "Compare another metric, and plot simulated against measured cycles.",
             ),
+            (
+                "warpbound validate latencies.csv --machine h100-sxm",
+                "Compare with a table of your own, with the columns kernel, options and cycles.",
+            ),
         ],
     ),
     (

@@ -2,18 +2,27 @@
 
 use std::path::PathBuf;
 
-use super::{Common, Writing, at_least_one};
+use clap::Parser;
+
+use super::{Common, PtxLaunch, Writing, at_least_one};
 use warpbound_judge::compile::Arch;
 
 #[derive(Debug, clap::Args)]
 pub struct Validate {
     /// Table of measured cycles, a .csv file
     ///
-    /// The columns `gpu`, `kernel`, `launch`, `code`, `blocks` and `equal` are needed, and that of
-    /// the metric; scripts/measure-on-card.py writes such tables.
+    /// scripts/measure-on-card.py writes tables with the columns `gpu`, `kernel`, `launch`, `code`,
+    /// `blocks`, `equal` and those of the metrics.
+    ///
+    /// A table without a column `code` is one of your own. It needs the columns `kernel`, a KERNEL
+    /// (files are relative to the table), and that of the metric. A row is compared with the cycles of
+    /// all launches together. Columns that may be there: `name` of the row; `gpu`; `options` of the
+    /// launch, such as --entry and --block; `less`, the options of a launch of the same kernel whose
+    /// cycles are subtracted; and `per`, a number by which the simulated cycles are divided then.
     #[arg(value_name = "TABLE")]
     pub measured: String,
-    /// Column of the measured cycles, or warp instructions
+    /// Column of the measured cycles, or warp instructions [default: clock_cycles; cycles in a table
+    /// of your own]
     ///
     /// A metric `smsp__inst_executed.sum` counts the instructions that warps executed, and is compared
     /// with those of the simulation. All other metrics count cycles.
@@ -22,8 +31,8 @@ pub struct Validate {
     /// that takes longest. Only launches that the machine can spread over its SMs as the GPU does,
     /// one block on each, are compared with it. On a machine with one SM, only launches of one block
     /// are compared, whatever the metric is.
-    #[arg(long, default_value = "clock_cycles", value_name = "NAME")]
-    pub metric: String,
+    #[arg(long, value_name = "NAME")]
+    pub metric: Option<String>,
     /// Only the rows of this GPU, if the table has several
     #[arg(long, value_name = "NAME")]
     pub gpu: Option<String>,
@@ -35,7 +44,7 @@ pub struct Validate {
     /// The program ptxas, by its path or name [default: ptxas in PATH or in a CUDA toolkit]
     #[arg(long, value_name = "PROGRAM", requires = "machine_code")]
     pub ptxas: Option<PathBuf>,
-    /// Only these kernels of the table, separated by commas
+    /// Only these kernels of the table, or rows by their names, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub kernels: Vec<String>,
     /// Plot of simulated against measured cycles, a .svg or .pdf file
@@ -48,4 +57,12 @@ pub struct Validate {
     pub jobs: Option<usize>,
     #[command(flatten)]
     pub common: Common,
+}
+
+/// The options of a launch in a table.
+#[derive(Debug, Parser)]
+#[command(name = "launch", no_binary_name = true, disable_help_flag = true, disable_version_flag = true)]
+pub struct QuotedLaunch {
+    #[command(flatten)]
+    pub launch: PtxLaunch,
 }

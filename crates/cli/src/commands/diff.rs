@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use clap::Parser;
 use serde::Deserialize;
 
 use super::run::explain;
-use crate::args::{Diff, QuotedRun};
+use crate::args::{Diff, QuotedRun, UNCLOSED, parsed};
 use crate::output::{self, Outcome};
 use crate::session::Session;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
@@ -32,8 +31,7 @@ pub fn run(args: &Diff, session: &Session) -> Outcome {
 /// Returns one of the two runs.
 pub(super) fn side(given: &str, session: &Session) -> Result<Explained, Diagnostics> {
     let Some(words) = shlex::split(given) else {
-        let message = "a quotation mark is not closed, or nothing follows a backslash";
-        return Err(Diagnostic::general(given, message).into());
+        return Err(Diagnostic::general(given, UNCLOSED).into());
     };
     match words.as_slice() {
         [file] if file.ends_with(".json") => Ok(from_file(file)?),
@@ -43,13 +41,8 @@ pub(super) fn side(given: &str, session: &Session) -> Result<Explained, Diagnost
 
 fn from_words(given: &str, words: &[String], session: &Session) -> Result<Explained, Diagnostics> {
     let hint = "write the arguments of `warpbound run` in quotes: \"KERNEL --policy lrr\"";
-    let parsed = QuotedRun::try_parse_from(words).map_err(|error| {
-        // the message and perhaps a tip; the usage after them would be that of another command
-        let text = error.render().to_string();
-        let message = text.split("\nUsage:").next().unwrap_or_default().trim_start_matches("error: ");
-        Diagnostic::general(given, message.split_whitespace().collect::<Vec<_>>().join(" ")).hint(hint)
-    })?;
-    let run = parsed.run;
+    let QuotedRun { run } =
+        parsed(words).map_err(|message| Diagnostic::general(given, message).hint(hint))?;
     let wrong = [
         ("--trace", !run.trace.is_empty()),
         ("--html", run.html.is_some()),

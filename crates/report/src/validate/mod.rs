@@ -4,7 +4,7 @@ mod statistics;
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Fraction;
 use super::count;
@@ -63,7 +63,8 @@ pub struct ValidateResult {
     pub kernels: Vec<KernelError>,
     /// The errors by the reason of most idle issue slots in the simulation.
     pub stalls: Vec<StallError>,
-    /// Every launch of these kernels.
+    /// Every launch of these kernels, or all launches of a kernel together if the table has one number
+    /// for them.
     pub launches: Vec<LaunchError>,
     /// The kernels of the table that were not compared, and why.
     pub left_out: Vec<LeftOut>,
@@ -109,7 +110,8 @@ pub struct KernelError {
     /// The measured cycles, or warp instructions.
     pub measured: f64,
     /// The simulated cycles, or warp instructions.
-    pub simulated: u64,
+    #[serde(serialize_with = "whole_if_possible")]
+    pub simulated: f64,
     /// The error.
     pub error: Fraction,
     /// The smallest proved bound of the simulated cycles; absent if there is none.
@@ -132,7 +134,8 @@ pub struct LaunchError {
     /// The measured cycles, or warp instructions.
     pub measured: f64,
     /// The simulated cycles, or warp instructions.
-    pub simulated: u64,
+    #[serde(serialize_with = "whole_if_possible")]
+    pub simulated: f64,
     /// The error.
     pub error: Fraction,
 }
@@ -161,13 +164,15 @@ pub struct LeftOut {
     pub reason: String,
 }
 
-/// A kernel that was measured and simulated: the numbers of each launch, measured and simulated.
+/// A kernel that was measured and simulated.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The name of the kernel or program.
+    /// The name of the kernel or program, or of the row of the table.
     pub kernel: String,
-    /// The launches in order.
-    pub launches: Vec<(f64, u64)>,
+    /// The number of launches.
+    pub launches: usize,
+    /// The measured and the simulated number of each launch in order, or of all launches together.
+    pub pairs: Vec<(f64, f64)>,
     /// The smallest proved bound of all launches together, if there is one.
     pub bound: Option<u64>,
     /// The reason of most idle issue slots.
@@ -215,9 +220,20 @@ pub struct Measured {
     pub metric: String,
 }
 
-fn error(measured: f64, simulated: u64) -> f64 {
-    (simulated as f64 - measured) / measured
+fn error(measured: f64, simulated: f64) -> f64 {
+    (simulated - measured) / measured
 }
+
+/// Writes a number without a decimal point if it is whole.
+fn whole_if_possible<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+    match *number {
+        whole if whole.fract() == 0.0 && (0.0..EXACT).contains(&whole) => to.serialize_u64(whole as u64),
+        other => to.serialize_f64(other),
+    }
+}
+
+/// The number up to which every whole number is exact.
+const EXACT: f64 = (1_u64 << 53) as f64;
 
 impl ValidateResult {
     /// Returns the report of these kernels, or `None` if there are none.
@@ -232,7 +248,7 @@ impl ValidateResult {
         let errors: Vec<f64> = kernels.iter().map(|kernel| kernel.error.0).collect();
         let absolute: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
         let worst = kernels.iter().max_by(|a, b| a.error.0.abs().total_cmp(&b.error.0.abs()))?;
-        let pairs: Vec<(f64, f64)> = kernels.iter().map(|of| (of.measured, of.simulated as f64)).collect();
+        let pairs: Vec<(f64, f64)> = kernels.iter().map(|of| (of.measured, of.simulated)).collect();
         let Measured { table, gpu, metric } = of.clone();
         Some(Self {
             table,
@@ -265,7 +281,7 @@ impl ValidateResult {
         let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
         for kernel in &self.kernels {
             let name = kernel.stall.clone().unwrap_or_else(|| "none".to_owned());
-            let point = (kernel.measured, kernel.simulated as f64);
+            let point = (kernel.measured, kernel.simulated);
             match series.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, points)) => points.push(point),
                 None => series.push((name, vec![point])),
@@ -283,11 +299,11 @@ impl ValidateResult {
 
 impl KernelError {
     fn new(of: &Compared) -> Self {
-        let measured = of.launches.iter().map(|(measured, _)| measured).sum();
-        let simulated = of.launches.iter().map(|(_, simulated)| simulated).sum();
+        let measured = of.pairs.iter().map(|(measured, _)| measured).sum();
+        let simulated = of.pairs.iter().map(|(_, simulated)| simulated).sum();
         Self {
             kernel: of.kernel.clone(),
-            launches: of.launches.len(),
+            launches: of.launches,
             measured,
             simulated,
             error: Fraction(error(measured, simulated)),
@@ -319,11 +335,11 @@ impl BoundsBeside {
     fn text(&self, gpu: &str, machine: &str) -> String {
         let have = if self.bounded == 1 { "kernel has" } else { "kernels have" };
         let took = match self.exceeded.as_slice() {
-            [] => "stayed below all of them".to_owned(),
-            names => format!("took longer in {}", names.join(", ")),
+            [] => format!("On {gpu}, none took longer"),
+            names => format!("On {gpu}, {} took longer", names.join(", ")),
         };
         format!(
-            "{} {have} a proved bound on {machine}. {gpu} {took}. The bounds are {:.2} times the measured cycles \
+            "{} {have} a proved bound on {machine}. {took}. The bounds are {:.2} times the measured cycles \
              in the median, {:.2} times on average, and at least {:.2} times ({}). They are proved for the \
              simulated machine, not for the GPU.",
             self.bounded, self.median_ratio.0, self.mean_ratio.0, self.least_ratio.0, self.least_kernel
@@ -332,14 +348,14 @@ impl BoundsBeside {
 }
 
 fn launches(of: &Compared) -> impl Iterator<Item = LaunchError> + '_ {
-    let row = |(launch, &(measured, simulated)): (usize, &(f64, u64))| LaunchError {
+    let row = |(launch, &(measured, simulated)): (usize, &(f64, f64))| LaunchError {
         kernel: of.kernel.clone(),
         launch,
         measured,
         simulated,
         error: Fraction(error(measured, simulated)),
     };
-    of.launches.iter().enumerate().map(row)
+    of.pairs.iter().enumerate().map(row)
 }
 
 /// Returns the errors by stall reason, the reason of most kernels first.
@@ -365,6 +381,15 @@ impl Report for Output<ValidateResult> {
     fn text(&self, style: Style) -> String {
         let texts: Vec<String> = self.results.iter().map(|result| one(result, style)).collect();
         texts.join("\n") + &self.batch.text()
+    }
+}
+
+/// Formats a number of cycles, which may be that of a single instruction.
+fn number(value: f64) -> String {
+    match value {
+        whole if whole.fract() == 0.0 || whole >= 1000.0 => format!("{whole:.0}"),
+        other if other >= 10.0 => format!("{other:.1}"),
+        other => format!("{other:.3}"),
     }
 }
 
@@ -448,8 +473,8 @@ fn kernels(all: &[KernelError], style: Style) -> String {
         table.row([
             of.kernel.clone(),
             of.launches.to_string(),
-            format!("{:.0}", of.measured),
-            of.simulated.to_string(),
+            number(of.measured),
+            number(of.simulated),
             signed(of.error),
             of.bound.map_or_else(|| "-".to_owned(), |bound| bound.to_string()),
             of.stall.clone().unwrap_or_default(),

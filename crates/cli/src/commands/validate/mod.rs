@@ -14,13 +14,13 @@ use crate::load;
 use crate::output::{Ending, Outcome};
 use crate::resources;
 use crate::session::Session;
-use table::{MeasuredTable, Row};
+use table::{Bundled, Launches, MeasuredTable, Own, Row};
 use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::{JudgedApplication, JudgedLaunch, Run};
 use warpbound_judge::compile::Assembler;
-use warpbound_judge::load::{Assemble, LaunchOptions};
+use warpbound_judge::load::{Assemble, LaunchOptions, Loaded, Location};
 use warpbound_report::answer::Answer;
 use warpbound_report::output::Output;
 use warpbound_report::validate::{Compared, LeftOut, Measured, Quantity, ValidateResult};
@@ -29,12 +29,32 @@ use warpbound_trace::trace::StallReason;
 /// The metric that counts the cycles of the longest block.
 const OF_A_BLOCK: &str = "clock_cycles";
 
-/// The launches of a kernel in the table, in order.
+/// What is compared: a kernel or program of the table.
 struct Wanted {
+    /// The name in the report.
+    name: String,
     kernel: String,
-    code: String,
-    blocks: Vec<u64>,
+    /// The measured numbers: one for each launch of a bundle, in order, or one for all launches.
     measured: Vec<f64>,
+    how: How,
+}
+
+/// How the launches are known.
+enum How {
+    /// The launches of a bundle, with the digest of its code and the blocks of each.
+    Bundled { code: String, blocks: Vec<u64> },
+    /// The options of the table.
+    Own(Box<Own>),
+}
+
+/// What all kernels of the table have in common.
+struct Setting<'a> {
+    args: &'a Validate,
+    metric: &'a str,
+    /// The table, if names of files in it are relative to it.
+    table: Location,
+    assemble: Option<Assemble>,
+    lists: Lists,
 }
 
 /// The comparison of a kernel on each machine and under each policy, or why it is left out.
@@ -47,7 +67,7 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
         // an error of the machine is not one of each kernel
         load::machine_of_application(&args.common)?;
     }
-    let table = MeasuredTable::read(&args.measured, &args.metric)?;
+    let table = MeasuredTable::read(&args.measured, args.metric.as_deref())?;
     let scratch = args.machine_code.is_some().then(|| Scratch::new(&session.parts)).transpose()?;
     let assemble = match (&args.machine_code, &scratch) {
         (Some(arch), Some(scratch)) => {
@@ -61,14 +81,15 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
     let plot = args.out.as_deref().map(|path| PlotFile::create("--out", path, &mut outputs)).transpose()?;
     let gpu = gpu_of(&table, args.gpu.as_deref())?;
     let (wanted, mut left_out) = wanted(&table, &gpu, args)?;
-    let names: Vec<String> = wanted.iter().map(|of| of.kernel.clone()).collect();
+    let names: Vec<String> = wanted.iter().map(|of| of.name.clone()).collect();
+    let setting = Setting { args, metric: &table.metric, table: loader().file(&table.path), assemble, lists };
     let threads = args.jobs.unwrap_or_else(resources::threads).clamp(1, names.len().max(1));
     let mut batch = Batch::new(&names);
     let mut compared: Vec<Vec<Compared>> = Vec::new();
     let mut machines: Vec<(Machine, String)> = Vec::new();
     let mut left: Vec<Vec<LeftOut>> = Vec::new();
     let work = |index: usize, monitor: &ProgressMonitor, _: crate::batch::Blocks| {
-        one(&wanted[index], (args, assemble.as_ref()), &lists, monitor)
+        one(&wanted[index], &setting, monitor)
     };
     each_kernel(&mut batch, threads, session, work, |batch, index, done| {
         let kernel = || batch.name(index).to_owned();
@@ -90,7 +111,7 @@ pub fn run(args: &Validate, session: &Session) -> Outcome {
             }
         }
     });
-    let measured = Measured { table: table.file.clone(), gpu, metric: args.metric.clone() };
+    let measured = Measured { table: table.file.clone(), gpu, metric: table.metric.clone() };
     let mut results = Vec::new();
     for (run, (machine, policy)) in machines.iter().enumerate() {
         let all = left_out.iter().chain(&left[run]).cloned().collect();
@@ -148,23 +169,24 @@ fn wanted(
     let rows = || table.rows.iter().filter(|row| row.gpu == gpu);
     let mut problems = Diagnostics::new();
     for name in &args.kernels {
-        if !rows().any(|row| row.kernel == *name) {
+        if !rows().any(|row| row.is_called(name)) {
             let place = format!("--kernels {name}");
             problems.push(Diagnostic::general(place, "the table has no such kernel"));
         }
     }
     problems.into_result(())?;
     let mut names: Vec<&str> = Vec::new();
-    for row in rows().filter(|row| args.kernels.is_empty() || args.kernels.contains(&row.kernel)) {
-        if names.last() != Some(&row.kernel.as_str()) && !names.contains(&row.kernel.as_str()) {
-            names.push(&row.kernel);
+    let chosen = |row: &&Row| args.kernels.is_empty() || args.kernels.iter().any(|name| row.is_called(name));
+    for row in rows().filter(chosen) {
+        if names.last() != Some(&row.name.as_str()) && !names.contains(&row.name.as_str()) {
+            names.push(&row.name);
         }
     }
     let (mut wanted, mut left_out) = (Vec::new(), Vec::new());
     for name in names {
-        let mut of_kernel: Vec<&Row> = rows().filter(|row| row.kernel == name).collect();
-        of_kernel.sort_by_key(|row| row.launch);
-        match of_table(name, &of_kernel, &args.metric) {
+        let mut of_kernel: Vec<&Row> = rows().filter(|row| row.name == name).collect();
+        of_kernel.sort_by_key(|row| row.launch());
+        match of_table(&of_kernel, &table.metric) {
             Ok(of) => wanted.push(of),
             Err(reason) => left_out.push(LeftOut { kernel: name.to_owned(), reason }),
         }
@@ -173,108 +195,206 @@ fn wanted(
 }
 
 /// Returns the launches of a kernel, or why they cannot be compared.
-fn of_table(name: &str, rows: &[&Row], metric: &str) -> Result<Wanted, String> {
-    if let Some(row) = rows.iter().find(|row| row.equal != "yes") {
-        let what = if row.equal == "failed" {
+fn of_table(rows: &[&Row], metric: &str) -> Result<Wanted, String> {
+    let first = rows.first().ok_or("there are no rows")?;
+    let how = match &first.launches {
+        Launches::Own(own) => How::Own(own.clone()),
+        Launches::Bundled(_) => {
+            let bundled = |row: &&Row| match &row.launches {
+                Launches::Bundled(of) => Some(of.clone()),
+                Launches::Own(_) => None,
+            };
+            of_bundle(&rows.iter().filter_map(bundled).collect::<Vec<_>>())?
+        }
+    };
+    let measured = |row: &&Row| {
+        row.measured.ok_or_else(|| match row.launches {
+            Launches::Bundled(_) => format!("`{metric}` of launch {} was not measured", row.launch()),
+            Launches::Own(_) => format!("`{metric}` was not measured"),
+        })
+    };
+    let measured = rows.iter().map(measured).collect::<Result<_, _>>()?;
+    Ok(Wanted { name: first.name.clone(), kernel: first.kernel.clone(), measured, how })
+}
+
+/// Returns how the launches of a bundle are known, or why they cannot be compared.
+fn of_bundle(launches: &[Bundled]) -> Result<How, String> {
+    if let Some(of) = launches.iter().find(|of| of.equal != "yes") {
+        let what = if of.equal == "failed" {
             "the run on the GPU failed"
         } else {
             "the results on the GPU are not equal bit for bit"
         };
         return Err(what.to_owned());
     }
-    if let Some((number, row)) = rows.iter().enumerate().find(|(number, row)| row.launch != *number as u64) {
-        return Err(format!("launch {number} has no row, launch {} has one", row.launch));
+    if let Some((number, of)) = launches.iter().enumerate().find(|(number, of)| of.launch != *number as u64) {
+        return Err(format!("launch {number} has no row, launch {} has one", of.launch));
     }
-    let measured = |row: &&Row| {
-        row.measured.ok_or_else(|| format!("`{metric}` of launch {} was not measured", row.launch))
-    };
-    let measured = rows.iter().map(measured).collect::<Result<_, _>>()?;
-    let first = rows.first().ok_or("there are no rows")?;
-    if rows.iter().any(|row| row.code != first.code) {
+    let first = launches.first().ok_or("there are no rows")?;
+    if launches.iter().any(|of| of.code != first.code) {
         return Err("the rows are of several versions of the code".to_owned());
     }
-    let blocks = rows.iter().map(|row| row.blocks).collect();
-    Ok(Wanted { kernel: name.to_owned(), code: first.code.clone(), blocks, measured })
+    Ok(How::Bundled { code: first.code.clone(), blocks: launches.iter().map(|of| of.blocks).collect() })
 }
 
 /// Simulates a kernel on every machine under every policy. Returns these, and the comparisons.
 fn one(
     of: &Wanted,
-    (args, assemble): (&Validate, Option<&Assemble>),
-    lists: &Lists,
+    setting: &Setting<'_>,
     monitor: &ProgressMonitor,
 ) -> Result<(Vec<(Machine, String)>, Done), String> {
-    let seed = args.common.seed;
-    let mut options = PtxLaunch::default().options(seed);
-    let load = |options: &LaunchOptions| {
-        loader().load(&of.kernel, options, monitor).map_err(|problems| problems.first_message())
-    };
-    let mut loaded = load(&options)?;
-    let digest = bundle::digest_of(&loaded).map_err(|problems| problems.first_message())?;
-    if digest != of.code {
-        return Err("the code or the data are not those that were measured".to_owned());
-    }
-    if assemble.is_some() {
-        options.assemble = assemble.cloned();
-        loaded = load(&options)?;
-    }
-    let prepared =
-        Prepared::new(loaded, &args.common, lists, &[]).map_err(|problems| problems.first_message())?;
+    let prepared = setting.prepared(of, monitor)?;
     let setups = || prepared.setups.iter().flatten();
     let named = setups().map(|setup| (setup.machine.clone(), setup.policy.kind().to_string())).collect();
     let refused: Vec<Option<String>> =
-        setups().map(|setup| too_many_blocks(of, &setup.machine, args)).collect();
+        setups().map(|setup| too_many_blocks(of, &setup.machine, setting.metric)).collect();
     if let Some(refused) = refused.iter().cloned().collect::<Option<Vec<_>>>() {
         return Ok((named, refused.into_iter().map(Err).collect()));
     }
-    let quantity = Quantity::of_metric(&args.metric);
-    // bounds are about cycles
-    let bounds = if quantity == Quantity::Cycles { warpbound_bound::all() } else { Vec::new() };
-    let options = args.common.run_options(monitor);
-    let options = options.race_memory(None).ahead(false).judged_by(&bounds, &[]);
-    let compare = |machine: &Machine, run: Run| match (run.judged, run.problems) {
-        (_, Some(problems)) => Err(problems.first_message()),
-        (Some(judged), None) => compared(of, &judged, machine, quantity),
-        (None, None) => Err("nothing was simulated".to_owned()),
+    let less = match &of.how {
+        How::Own(own) => own.less.as_ref().map(|less| setting.own(of, less, monitor)).transpose()?,
+        How::Bundled { .. } => None,
     };
-    let runs = prepared.run(&options).into_iter().flatten();
+    let less = less.map(|less| setting.judged(&less, false, monitor));
+    let runs = setting.judged(&prepared, less.is_none(), monitor);
+    let mut less = less.map(Vec::into_iter);
     let all = setups().zip(refused).zip(runs);
-    let done = all.map(|((setup, refused), run)| refused.map_or_else(|| compare(&setup.machine, run), Err));
+    let done = all.map(|((setup, refused), run)| {
+        let less = less.as_mut().and_then(Iterator::next).transpose();
+        match refused {
+            Some(refused) => Err(refused),
+            None => compared(of, (&run?, less?.as_ref()), &setup.machine, setting.metric),
+        }
+    });
     Ok((named, done.collect()))
 }
 
+impl Setting<'_> {
+    /// Reads a kernel, whose code and data have to be those that were measured.
+    fn prepared(&self, of: &Wanted, monitor: &ProgressMonitor) -> Result<Prepared, String> {
+        let code = match &of.how {
+            How::Own(own) => return self.own(of, &own.options, monitor),
+            How::Bundled { code, .. } => code,
+        };
+        let mut options = PtxLaunch::default().options(self.args.common.seed);
+        let load = |options: &LaunchOptions| loader().load(&of.kernel, options, monitor);
+        let mut loaded = load(&options).map_err(|problems| problems.first_message())?;
+        let digest = bundle::digest_of(&loaded).map_err(|problems| problems.first_message())?;
+        if digest != *code {
+            return Err("the code or the data are not those that were measured".to_owned());
+        }
+        if self.assemble.is_some() {
+            options.assemble.clone_from(&self.assemble);
+            loaded = load(&options).map_err(|problems| problems.first_message())?;
+        }
+        self.with_setups(loaded)
+    }
+
+    /// Reads a kernel with options of the table.
+    fn own(&self, of: &Wanted, given: &PtxLaunch, monitor: &ProgressMonitor) -> Result<Prepared, String> {
+        let mut options = given.options(self.args.common.seed);
+        options.assemble.clone_from(&self.assemble);
+        let location = loader().find_kernel_beside(&of.kernel, &self.table);
+        let loaded = location.and_then(|at| loader().load_at(&of.kernel, at, &options, monitor));
+        self.with_setups(loaded.map_err(|problems| problems.first_message())?)
+    }
+
+    fn with_setups(&self, loaded: Loaded) -> Result<Prepared, String> {
+        Prepared::new(loaded, &self.args.common, &self.lists, &[])
+            .map_err(|problems| problems.first_message())
+    }
+
+    /// Simulates a kernel on every machine under every policy, with bounds if they are asked for and
+    /// if the table is about cycles.
+    fn judged(
+        &self,
+        prepared: &Prepared,
+        bounds: bool,
+        monitor: &ProgressMonitor,
+    ) -> Vec<Result<JudgedApplication, String>> {
+        let bounds = bounds && Quantity::of_metric(self.metric) == Quantity::Cycles;
+        let bounds = if bounds { warpbound_bound::all() } else { Vec::new() };
+        let options = self.args.common.run_options(monitor);
+        let options = options.race_memory(None).ahead(false).judged_by(&bounds, &[]);
+        let judged = |run: Run| match (run.judged, run.problems) {
+            (_, Some(problems)) => Err(problems.first_message()),
+            (Some(judged), None) => Ok(judged),
+            (None, None) => Err("nothing was simulated".to_owned()),
+        };
+        prepared.run(&options).into_iter().flatten().map(judged).collect()
+    }
+}
+
 /// Returns why a machine cannot spread the blocks of each launch as the GPU does, if it cannot.
-fn too_many_blocks(of: &Wanted, machine: &Machine, args: &Validate) -> Option<String> {
+fn too_many_blocks(of: &Wanted, machine: &Machine, metric: &str) -> Option<String> {
+    let How::Bundled { blocks, .. } = &of.how else { return None };
     let sms = machine.sms() as u64;
     // a machine with one SM runs all blocks there
-    let limited = args.metric == OF_A_BLOCK || sms == 1;
-    let too_many = limited && of.blocks.iter().any(|blocks| *blocks > sms);
+    let limited = metric == OF_A_BLOCK || sms == 1;
+    let too_many = limited && blocks.iter().any(|blocks| *blocks > sms);
     let machine = if sms == 1 { "one SM".to_owned() } else { format!("{sms} SMs") };
     too_many.then(|| format!("the machine has {machine}, and a launch has more blocks"))
 }
 
+/// Compares a kernel with its simulation, from which that of another launch may be subtracted.
 fn compared(
     of: &Wanted,
-    judged: &JudgedApplication,
+    (judged, less): (&JudgedApplication, Option<&JudgedApplication>),
     machine: &Machine,
-    quantity: Quantity,
+    metric: &str,
 ) -> Result<Compared, String> {
+    let quantity = Quantity::of_metric(metric);
+    let simulated = numbers(judged, quantity);
+    let (launches, pairs) = (
+        simulated.len(),
+        match &of.how {
+            How::Own(own) => vec![(of.measured[0], difference(&simulated, less, own, quantity)?)],
+            How::Bundled { .. } if simulated.len() != of.measured.len() => {
+                let (table, here) = (of.measured.len(), simulated.len());
+                return Err(format!("the table has {table} launches, and the simulation {here}"));
+            }
+            How::Bundled { .. } => {
+                of.measured.iter().copied().zip(simulated.iter().map(|cycles| *cycles as f64)).collect()
+            }
+        },
+    );
+    let answers = Answer::of_runs(&of.kernel, machine, &[&judged.total]);
+    let bound = answers.into_iter().find_map(|answer| answer.guaranteed).map(|bound| bound.cycles);
+    // a part of a launch has no bound
+    let whole = match &of.how {
+        How::Own(own) => own.less.is_none() && own.per.is_none(),
+        How::Bundled { .. } => true,
+    };
+    let bound = bound.filter(|_| whole);
+    Ok(Compared { kernel: of.name.clone(), launches, pairs, bound, stall: most_idle(&judged.total) })
+}
+
+/// Returns the simulated number of each launch.
+fn numbers(judged: &JudgedApplication, quantity: Quantity) -> Vec<u64> {
     let total = &judged.total;
-    let simulated: Vec<u64> = match (&judged.launches, quantity) {
+    match (&judged.launches, quantity) {
         (None, Quantity::Cycles) => vec![total.makespan.get()],
         (None, Quantity::WarpInstructions) => vec![total.warp_instructions],
         // the blocks of an application are its launches
         (Some(_), Quantity::Cycles) => total.blocks.iter().map(|(_, makespan, _)| makespan.get()).collect(),
         (Some(rows), Quantity::WarpInstructions) => rows.iter().map(|row| row.warp_instructions).collect(),
-    };
-    if simulated.len() != of.measured.len() {
-        let (table, here) = (of.measured.len(), simulated.len());
-        return Err(format!("the table has {table} launches, and the simulation {here}"));
     }
-    let launches = of.measured.iter().copied().zip(simulated).collect();
-    let answers = Answer::of_runs(&of.kernel, machine, &[total]);
-    let bound = answers.into_iter().find_map(|answer| answer.guaranteed).map(|bound| bound.cycles);
-    Ok(Compared { kernel: of.kernel.clone(), launches, bound, stall: most_idle(total) })
+}
+
+/// Returns the number of all launches, less that of another one, divided as the table says.
+fn difference(
+    simulated: &[u64],
+    less: Option<&JudgedApplication>,
+    own: &Own,
+    quantity: Quantity,
+) -> Result<f64, String> {
+    let all: u64 = simulated.iter().sum();
+    let less: u64 = less.map_or(0, |less| numbers(less, quantity).iter().sum());
+    let difference = all.checked_sub(less).ok_or_else(|| {
+        let counted = quantity.name();
+        format!("the launch takes {all} {counted}, and the one whose {counted} are subtracted {less}")
+    })?;
+    Ok(difference as f64 / own.per.unwrap_or(1.0))
 }
 
 /// Returns the reason of most idle issue slots. SMs without work are idle, too, so draining does not

@@ -90,14 +90,15 @@ struct Parsed {
 }
 
 fn parsed(words: &[OsString]) -> Result<Parsed, clap::Error> {
-    let matches = match args::one_command::matches(words) {
+    let mut matches = match args::one_command::matches(words) {
         Some(matches) => matches,
         None => {
             let colour = terminal::help_colour(words.iter().cloned());
             examples::with_sections(Args::command()).color(colour).try_get_matches_from(words)?
         }
     };
-    let mut args = Args::from_arg_matches(&matches)?;
+    let name = args::one_command::name(&matches);
+    let mut args = Args::from_arg_matches_mut(&mut matches)?;
     // machine code has no launch of its own; the launch files beside it are used instead
     match &mut args.command {
         Command::Check(check) => check.kernels = load::expanded(&check.kernels, &check.ptx),
@@ -105,7 +106,7 @@ fn parsed(words: &[OsString]) -> Result<Parsed, clap::Error> {
         Command::EvidencePack(pack) => pack.kernels = load::expanded(&pack.kernels, &pack.ptx),
         _ => {}
     }
-    Ok(Parsed { args, name: args::one_command::name(&matches) })
+    Ok(Parsed { args, name })
 }
 
 impl Parsed {

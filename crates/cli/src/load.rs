@@ -151,16 +151,21 @@ pub fn machine_at(location: &Location, common: &Common) -> Result<(Machine, Mach
         settings.push(Setting::of_option("--policy", "policy", policy.clone()));
     }
     let (written, source) = loader().machine_spec(location)?;
-    let spec = changed(written.clone(), common.mem_latency, &settings)?;
+    let spec = changed(written, common.mem_latency, &settings)?;
     match Machine::new(&spec, &source) {
         Ok(machine) => {
             warn_of_idle(&settings, &spec);
             Ok((machine, spec))
         }
         // the file itself is valid, so the error is in the settings of the command line
-        Err(problems) if Machine::new(&written, &source).is_ok() => Err(blame_options(common, problems)),
+        Err(problems) if is_valid(location) => Err(blame_options(common, problems)),
         Err(problems) => Err(problems),
     }
+}
+
+/// Returns whether a machine file is valid without the settings of the command line.
+fn is_valid(location: &Location) -> bool {
+    loader().machine_spec(location).is_ok_and(|(written, source)| Machine::new(&written, &source).is_ok())
 }
 
 /// Changes the latency and then the settings of a machine.
@@ -187,6 +192,9 @@ pub fn forget_warnings() {
 
 /// Warns once of each setting of the command line that has no effect on the resulting machine.
 fn warn_of_idle(settings: &[Setting], spec: &MachineSpec) {
+    if settings.is_empty() {
+        return;
+    }
     for idle in spec.idle_settings() {
         let message = idle.to_string();
         if settings.iter().any(|setting| idle.concerns(setting.path()))

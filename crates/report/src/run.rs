@@ -1,9 +1,9 @@
 //! The report of a run: its cycles, and which causes cost them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::banks::{self, BankLine};
 use super::check::CheckResult;
@@ -18,7 +18,7 @@ use warpbound_core::base::{Cycles, Pc, UnitId};
 use warpbound_core::machine::Machine;
 use warpbound_judge::check::JudgedLaunch;
 use warpbound_sim::{CacheStats, MemoryStats};
-use warpbound_trace::trace::{LostCycles, Stalls, UnitUse};
+use warpbound_trace::trace::{LostCycles, StallReason, Stalls, UnitUse};
 
 /// The most causes of lost cycles that text shows.
 const MAX_LOST: usize = 12;
@@ -39,7 +39,9 @@ pub struct RunResult<'a> {
     pub issue_utilisation: Fraction,
     /// Idle issue slots by reason. Together with the slots that issued, they add up to the makespan
     /// times the number of sub-cores of all SMs.
-    pub stalls: BTreeMap<&'static str, u64>,
+    #[serde(serialize_with = "by_name")]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<&'static str, u64>"))]
+    pub stalls: Stalls,
     /// The number of SMs of the machine.
     pub sms: usize,
     /// Each sub-core, SM by SM, if there are several.
@@ -71,9 +73,9 @@ pub struct SubCore {
     pub issue_utilisation: Fraction,
     /// Its idle issue slots by reason. Together with the slots that issued, they add up to the
     /// makespan.
-    pub stalls: BTreeMap<&'static str, u64>,
-    #[serde(skip)]
-    idle: u64,
+    #[serde(serialize_with = "by_name")]
+    #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<&'static str, u64>"))]
+    pub stalls: Stalls,
 }
 
 /// Counts of memory transactions and DRAM commands.
@@ -191,14 +193,13 @@ impl<'a> RunResult<'a> {
             sub_core,
             issues: used.issues,
             issue_utilisation: Fraction(checked.sub_core_utilisation(sub_core)),
-            stalls: by_name(&used.stalls),
-            idle: used.stalls.total().get(),
+            stalls: used.stalls,
         };
         Self {
             check,
             issues: checked.issues,
             issue_utilisation: Fraction(checked.issue_utilisation()),
-            stalls: by_name(&checked.stalls),
+            stalls: checked.stalls,
             sms: checked.sms,
             sub_cores: match checked.sub_cores.as_slice() {
                 [_] => Vec::new(),
@@ -265,12 +266,9 @@ impl<'a> RunResult<'a> {
             table.row(cells.into_iter().chain(several.iter().map(|used| of(used).to_string())));
         };
         // with dual issue, a slot can issue two instructions
-        row("issued", slots - self.stalls.values().sum::<u64>(), &|used| makespan - used.idle);
-        for reason in warpbound_trace::trace::StallReason::ALL {
-            let of = |stalls: &BTreeMap<&str, u64>| stalls.get(reason.name()).copied().unwrap_or(0);
-            if of(&self.stalls) > 0 {
-                row(reason.name(), of(&self.stalls), &|used| of(&used.stalls));
-            }
+        row("issued", slots - self.stalls.total().get(), &|used| makespan - used.stalls.total().get());
+        for (reason, cycles) in self.stalls.iter().filter(|(_, cycles)| *cycles > Cycles::ZERO) {
+            row(reason.name(), cycles.get(), &|used| used.stalls.get(reason).get());
         }
         let total = match all {
             1 => "makespan",
@@ -284,8 +282,15 @@ impl<'a> RunResult<'a> {
     }
 }
 
-fn by_name(stalls: &Stalls) -> BTreeMap<&'static str, u64> {
-    stalls.iter().map(|(reason, cycles)| (reason.name(), cycles.get())).collect()
+/// Writes every reason with its cycles, sorted by name.
+fn by_name<S: Serializer>(stalls: &Stalls, serializer: S) -> Result<S::Ok, S::Error> {
+    // a machine may have hundreds of sub-cores, so that they are not sorted for each
+    static SORTED: LazyLock<[StallReason; StallReason::ALL.len()]> = LazyLock::new(|| {
+        let mut reasons = StallReason::ALL;
+        reasons.sort_unstable_by_key(|reason| reason.name());
+        reasons
+    });
+    serializer.collect_map(SORTED.iter().map(|reason| (reason.name(), stalls.get(*reason).get())))
 }
 
 impl From<MemoryStats> for Memory {

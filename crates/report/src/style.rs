@@ -64,6 +64,10 @@ fn broken(line: &str, width: usize) -> String {
 
 /// Returns the number of characters that take up space; escape sequences of colours do not.
 pub(super) fn char_width(cell: &str) -> usize {
+    // nearly all cells are such, and tables look at each several times
+    if cell.is_ascii() && !cell.contains('\x1b') {
+        return cell.len();
+    }
     let mut count = 0;
     let mut escaped = false;
     for c in cell.chars() {

@@ -1,5 +1,7 @@
 //! Tables with aligned columns that fit the terminal.
 
+use std::borrow::Cow;
+
 use super::grouped;
 use super::style::char_width;
 
@@ -66,9 +68,9 @@ impl Table {
     /// Returns the text of a cell.
     fn shown(&self, column: usize, cell: String) -> String {
         let heading = self.rows.first().and_then(|heading| heading.get(column));
-        let names = heading.is_some_and(|heading| NAMED_BY_NUMBER.contains(&heading.as_str()));
+        let names = || heading.is_some_and(|heading| NAMED_BY_NUMBER.contains(&heading.as_str()));
         let digits = cell.trim_start_matches(['+', '-']);
-        if names || self.left.contains(&column) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        if self.left.contains(&column) || !digits.bytes().all(|byte| byte.is_ascii_digit()) || names() {
             return cell;
         }
         let sign = &cell[..cell.len() - digits.len()];
@@ -105,7 +107,7 @@ impl Table {
                 text.push_str(&lines_of(&row[0], indent, width));
                 continue;
             }
-            let mut rest = row.clone();
+            let mut rest: Vec<&str> = row.iter().map(String::as_str).collect();
             while let Some(next) = self.line(&rest, &shown, &widths, indent, &mut text) {
                 rest = next;
             }
@@ -142,8 +144,12 @@ impl Table {
     fn fitted(&self, shown: &[usize], available: usize) -> Vec<usize> {
         let columns = shown.last().map_or(0, |last| last + 1);
         let mut widths: Vec<usize> = (0..columns).map(|column| self.natural(column)).collect();
+        let total = total(&widths, shown);
+        if total <= available {
+            return widths;
+        }
         let least: Vec<usize> = (0..columns).map(|column| self.least(column)).collect();
-        for _ in available..total(&widths, shown) {
+        for _ in available..total {
             let shrinkable = shown.iter().copied().filter(|&column| widths[column] > least[column]);
             let Some(widest) = shrinkable.max_by_key(|&column| widths[column]) else { break };
             widths[widest] -= 1;
@@ -152,35 +158,34 @@ impl Table {
     }
 
     /// Writes a line of a row. Returns the cells of its next line, if there is one.
-    fn line(
+    fn line<'a>(
         &self,
-        row: &[String],
+        row: &[&'a str],
         shown: &[usize],
         widths: &[usize],
         indent: usize,
         text: &mut String,
-    ) -> Option<Vec<String>> {
-        let mut line = " ".repeat(indent);
-        let mut next = vec![String::new(); row.len()];
+    ) -> Option<Vec<&'a str>> {
+        let start = text.len();
+        pad(text, indent);
+        let mut next = vec![""; row.len()];
         for (place, &column) in shown.iter().enumerate() {
-            let Some(cell) = row.get(column) else { break };
-            let cell = match column > 0 && self.left.contains(&column) && !cell.contains('\x1b') {
-                true => {
-                    let (first, rest) = first_words(cell, widths[column]);
-                    next[column] = rest.to_owned();
-                    first.to_owned()
-                }
-                false => cut(cell, widths[column]),
+            let Some(&cell) = row.get(column) else { break };
+            let left = self.left.contains(&column);
+            let cell = if column > 0 && left && !cell.contains('\x1b') {
+                let (first, rest) = first_words(cell, widths[column]);
+                next[column] = rest;
+                first.into()
+            } else {
+                cut(cell, widths[column])
             };
-            let pad = " ".repeat(widths[column] - char_width(&cell));
-            if place > 0 {
-                line.push_str(&" ".repeat(GAP));
-            }
-            let (before, after) =
-                if self.left.contains(&column) { ("", pad) } else { (pad.as_str(), String::new()) };
-            line.extend([before, &cell, &after]);
+            pad(text, if place > 0 { GAP } else { 0 });
+            let room = widths[column] - char_width(&cell);
+            pad(text, if left { 0 } else { room });
+            text.push_str(&cell);
+            pad(text, if left { room } else { 0 });
         }
-        text.push_str(line.trim_end());
+        text.truncate(start + text[start..].trim_end().len());
         text.push('\n');
         next.iter().any(|cell| !cell.is_empty()).then_some(next)
     }
@@ -239,12 +244,22 @@ fn first_words(text: &str, width: usize) -> (&str, &str) {
 }
 
 /// Returns the text, or its start with a mark if it does not fit.
-fn cut(text: &str, width: usize) -> String {
+fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if char_width(text) <= width {
-        return text.to_owned();
+        return text.into();
     }
     let kept: String = text.chars().take(width.saturating_sub(CUT.len())).collect();
-    kept.trim_end().to_owned() + CUT
+    (kept.trim_end().to_owned() + CUT).into()
+}
+
+/// Appends this many spaces.
+fn pad(text: &mut String, mut count: usize) {
+    const SPACES: &str = "                                ";
+    while count > 0 {
+        let some = count.min(SPACES.len());
+        text.push_str(&SPACES[..some]);
+        count -= some;
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Look-up of op classes.
 
+use std::borrow::Cow;
+
 use super::{Space, TypeKind};
 
 /// A rule of a table: the class of the instructions with one of these roots and with this type kind
@@ -20,7 +22,7 @@ pub struct Rule {
 #[derive(Debug)]
 pub struct IsaTable {
     /// The rules for each root, sorted by root; those for the same root have their order.
-    rules: Vec<Rule>,
+    rules: Cow<'static, [Rule]>,
 }
 
 impl IsaTable {
@@ -29,7 +31,12 @@ impl IsaTable {
         let for_each = |rule: Rule| rule.roots.split(' ').map(move |roots| Rule { roots, ..rule });
         let mut rules: Vec<Rule> = rules.into_iter().flat_map(for_each).collect();
         rules.sort_by_key(|rule| rule.roots);
-        Self { rules }
+        Self { rules: rules.into() }
+    }
+
+    /// Returns the table with the [`Self::rules`] of another one.
+    pub fn prepared(rules: &'static [Rule]) -> Self {
+        Self { rules: rules.into() }
     }
 
     /// Returns the rules, each for a single root, sorted by root.

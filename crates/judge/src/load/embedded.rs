@@ -8,28 +8,12 @@ use std::sync::{LazyLock, OnceLock};
 
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText};
 use warpbound_core::isa::{IsaTable, Rule, Space, TypeKind};
+use warpbound_core::machine::MachineSpec;
 use warpbound_front::accelsim::Opcodes;
 use warpbound_front::sass::{self, Encoding, Latencies};
 
-/// Translates the text of `isa/ptx.ron` to its rules, so that no command has to parse it. The build
-/// script writes the call.
-macro_rules! isa_rules {
-    (Isa(name: $name:literal, doc: $doc:literal, rules: [$(Rule($($field:tt)*)),* $(,)?] $(,)?)) => {
-        &[$(isa_rules!(@rule $($field)*)),*]
-    };
-    (@rule roots: $roots:literal, $(kind: $kind:ident,)? $(space: $space:ident,)? class: $class:literal) => {
-        Rule {
-            roots: $roots,
-            kind: isa_rules!(@option $(TypeKind::$kind)?),
-            space: isa_rules!(@option $(Space::$space)?),
-            class: $class,
-        }
-    };
-    (@option) => { None };
-    (@option $value:path) => { Some($value) };
-}
-
-// the lists of the files of each folder, and the rules of PTX, as the build script writes them
+// the lists of the files of each folder, the machines, and the rules of PTX, as the build script
+// writes them
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 const PASCAL: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/isa/pascal.ron"));
@@ -176,9 +160,16 @@ fn with_name(files: &'static [EmbeddedFile], name: &str) -> impl Iterator<Item =
     files[from..].iter().take_while(move |file| file.name == name)
 }
 
+/// Returns the machine of an embedded file, combined with those that it extends, if there is one with
+/// this path.
+pub(super) fn machine(path: &str) -> Option<MachineSpec> {
+    let file = with_name(MACHINES, Path::new(path).file_name()?.to_str()?).find(|file| file.path == path)?;
+    Some(serde_json::from_slice(file.contents).expect("the build script wrote it"))
+}
+
 /// Returns the table of op classes of PTX.
 pub fn ptx_isa() -> IsaTable {
-    IsaTable::new(PTX_RULES.iter().copied())
+    IsaTable::prepared(PTX_RULES)
 }
 
 /// Returns the latencies of an architecture, if the table has them.

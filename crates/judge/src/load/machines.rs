@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
+use super::embedded::{self, EmbeddedFolder};
 use super::kernels::LoadedKernel;
 use super::loader::Loader;
 use super::location::Location;
@@ -52,7 +53,11 @@ impl Loader {
         source: &SourceText,
         location: &Location,
     ) -> Result<MachineSpec, Diagnostics> {
-        self.parse_noting(source, location, &|_| ())
+        let prepared = match location {
+            Location::Embedded(EmbeddedFolder::Configs, path) => embedded::machine(path),
+            _ => None,
+        };
+        prepared.map_or_else(|| self.parse_noting(source, location, &|_| ()), Ok)
     }
 
     /// Parses a machine file with all that it extends, and calls `note` with the location of each
@@ -115,6 +120,22 @@ impl Loader {
         match &kernel.policy {
             Some(own) => self.policy(own, Some(&kernel.location)),
             None => self.policy(machine.policy(), None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn embedded_machines_are_those_of_their_files() {
+        let loader = Loader::disk();
+        let json = |spec: MachineSpec| serde_json::to_string(&spec).unwrap();
+        for (name, location) in Loader::embedded(EmbeddedFolder::Configs) {
+            let (prepared, source) = loader.machine_spec(&location).unwrap();
+            let read = loader.parse_noting(&source, &location, &|_| ()).unwrap();
+            assert_eq!(json(prepared), json(read), "{name}");
         }
     }
 }

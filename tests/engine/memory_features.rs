@@ -337,3 +337,26 @@ fn a_constant_takes_a_cycle_per_line() {
     assert_eq!(last_load("const_twice"), 1);
     assert_eq!(last_load("const_lanes"), 2);
 }
+
+/// The transactions of stores and atomics leave the load/store unit one after the other, those of loads
+/// as before.
+#[test]
+fn data_take_time_in_the_load_store_unit() {
+    let of = |op: &str, stride: u32, interval: u32| {
+        let body = format!(
+            ".reg .b64 %rd<3>;\nld.param.u64 %rd1, [k_param_0];\nmad.wide.u32 %rd2, %r1, {stride}, %rd1;\n{op}\n"
+        );
+        cycles_of(32, &body, &[&format!("pipeline.load_store.data_interval={interval}")])
+    };
+    let (store, add) = ("st.global.u32 [%rd2], %r1;", "atom.global.add.u32 %r5, [%rd2], %r1;");
+    let load = "ld.global.u32 %r5, [%rd2];\nadd.u32 %r5, %r5, 1;";
+    for stride in [4, 32, 128] {
+        let transactions = u64::from(stride).min(32);
+        assert_eq!(of(load, stride, 3), of(load, stride, 1));
+        for op in [store, add] {
+            let once = of(op, stride, 1);
+            assert_eq!(of(op, stride, 2), once + transactions, "{op} {stride}");
+            assert_eq!(of(op, stride, 5), once + 4 * transactions, "{op} {stride}");
+        }
+    }
+}

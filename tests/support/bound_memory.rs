@@ -537,7 +537,13 @@ impl Naive<'_> {
                         && unit.queues != AccessQueues::One;
                     let sent = if takes_addresses { taken.requests.len() as u64 } else { 0 };
                     let addresses = sent * u64::from(unit.address_interval).saturating_sub(1);
-                    requests.max(self.scale()) + (waits + addresses) * self.scale()
+                    let has_data = table
+                        .instr(step.pc())
+                        .access
+                        .is_some_and(|access| matches!(access, Access::Store | Access::Atomic));
+                    let data = if has_data { u64::from(unit.data_interval) - 1 } else { 0 };
+                    let data = taken.requests.len() as u64 * data;
+                    requests.max(self.scale()) + (waits + addresses + data) * self.scale()
                 }
                 // in the load/store unit and at the write-back
                 (Some(Access::Load), Space::Const | Space::Param) => {

@@ -279,8 +279,13 @@ impl<'a> Formula<'a> {
                 let delay = extra * u64::from(unit.conflict_latency) + u64::from(atomic);
                 ((occupied + delay + writes) * of_shared, true)
             }
-            (Space::Global | Space::Local, Access::Store) => (transactions * of_memory + addresses, true),
-            (Space::Global | Space::Local, _) => (transactions * writes * of_memory + addresses, true),
+            (Space::Global | Space::Local, Access::Store) => {
+                (transactions * u64::from(unit.data_interval) * of_memory + addresses, true)
+            }
+            (Space::Global | Space::Local, access) => {
+                let sent = if access == Access::Atomic { unit.data_interval } else { 1 };
+                (transactions * writes.max(sent.into()) * of_memory + addresses, true)
+            }
             (Space::Const | Space::Param, Access::Load) => {
                 let passes = unit.constant_latency > 0;
                 let by_address = extra * u64::from(unit.constant_interval);

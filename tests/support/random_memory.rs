@@ -29,6 +29,7 @@ const OF_LOAD_STORE: &[Values] = &[
     ("queues", &["One", "BySubCore"]),
     ("replies", &["1", "2", "8"]),
     ("transaction", &["32", "32", "128"]),
+    ("data_interval", &["1", "1", "2", "5"]),
     ("atomics_block", &["true", "false"]),
 ];
 

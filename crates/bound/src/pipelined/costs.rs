@@ -304,7 +304,7 @@ impl Costs {
             return (cost, SentElsewhere::default());
         }
         let sent = path.elsewhere(access, elsewhere, self.ends(instr, access));
-        let service = sent.service + sent.requests * self.written_apart(instr, access);
+        let service = sent.service + sent.requests * self.apart(instr, access);
         let addresses = self.addresses(access, sent.requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.earlier = self.earlier_in(sent.fetches, false);
@@ -358,7 +358,7 @@ impl Costs {
                 ((self.shared_apart + occupied - 1 + delay + writes) * self.shared_factor, true)
             }
             Space::Global | Space::Local => {
-                let writes = if is_store { 1 } else { writes };
+                let writes = if is_store { 1 } else { writes }.max(self.data_cycles(access));
                 (transactions * writes * self.global_factor + self.addresses(access, transactions), true)
             }
             Space::Const | Space::Param if access == Access::Load && self.constant_answer.is_some() => {
@@ -402,7 +402,7 @@ impl Costs {
         accessed: Accessed,
         memory: &mut LaunchMemory,
     ) -> Cost {
-        let (ends, apart) = (self.ends(instr, access), self.written_apart(instr, access));
+        let (ends, apart) = (self.ends(instr, access), self.apart(instr, access));
         let (mut service, mut fetches, mut hits_l1) = (0, false, true);
         let mut requests = 0;
         for line in accessed.lines {
@@ -492,12 +492,18 @@ impl Costs {
         if self.has_collector { instr.writes.max(1) } else { 1 }
     }
 
-    /// Returns the service of writing the results of a request, if it counts by itself.
-    fn written_apart(&self, instr: OfInstr, access: Access) -> u64 {
-        if !self.writes_apart || access == Access::Store {
-            return 0;
-        }
-        self.write_cycles(instr) * self.scale
+    /// Returns the service of a request that counts in addition to its largest one: that of writing its
+    /// results, if it counts by itself, and what its data take in the load/store unit beyond a cycle.
+    fn apart(&self, instr: OfInstr, access: Access) -> u64 {
+        let is_written = self.writes_apart && access != Access::Store;
+        let written = if is_written { self.write_cycles(instr) } else { 0 };
+        (written + self.data_cycles(access) - 1) * self.scale
+    }
+
+    /// Returns the cycles for which a transaction of an access to memory occupies the load/store unit.
+    fn data_cycles(&self, access: Access) -> u64 {
+        let has_data = matches!(access, Access::Store | Access::Atomic);
+        if has_data { self.load_store.data_interval.into() } else { 1 }
     }
 
     /// Returns the cycles for which the addresses of a load of constants beyond the first occupy the unit.

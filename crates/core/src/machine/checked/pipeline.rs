@@ -128,6 +128,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         address_interval,
         replies,
         transaction,
+        data_interval,
         atomics_block: _,
         atomics_wait_for_addresses: _,
         constant_latency,
@@ -138,6 +139,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     {
         check.range("load_store.constant_latency", *constant_latency, 0..=1 << 12);
         check.range("load_store.constant_interval", *constant_interval, 0..=64);
+        check.range("load_store.data_interval", *data_interval, 1..=64);
         check.range("load_store.read_latency", *read_latency, 0..=1 << 12);
         check.range("load_store.shared_latency", *shared_latency, 1..=1 << 12);
         check.range("load_store.shared_interval", *shared_interval, 1..=64);

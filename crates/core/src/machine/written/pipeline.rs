@@ -315,6 +315,10 @@ pub struct LoadStore {
     pub replies: u32,
     /// The size of a transaction in bytes: 32 (a sector) or 128 (a line).
     pub transaction: u32,
+    /// The number of cycles for which each transaction of a store or an atomic of global or local memory
+    /// occupies the unit.
+    #[serde(skip_serializing_if = "is_one")]
+    pub data_interval: u32,
     /// Whether a warp with an atomic operation in flight cannot issue.
     pub atomics_block: bool,
     /// Whether atomic operations wait for the registers of their address. In GPGPU-Sim's PTX mode
@@ -349,6 +353,7 @@ impl Default for LoadStore {
             address_interval: 0,
             replies: 2,
             transaction: 32,
+            data_interval: 1,
             atomics_block: false,
             atomics_wait_for_addresses: true,
             constant_latency: 0,

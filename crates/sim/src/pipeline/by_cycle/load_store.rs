@@ -324,7 +324,9 @@ impl LoadStore {
         };
         let bypasses = matches!(access, Access::Atomic | Access::LoadUncached);
         let mut l1 = self.l1.as_mut().filter(|_| !bypasses);
-        for _ in 0..l1.as_ref().map_or(1, |l1| l1.width()) {
+        let of_data = data_cycles(&self.settings, access);
+        let width = if of_data > 0 { 1 } else { l1.as_ref().map_or(1, |l1| l1.width()) };
+        for _ in 0..width {
             let Some((sectors, words)) = serving.transactions.last().cloned() else { break };
             let request = Request { sectors, words, kind, waits, sm };
             let goes = if let Some(l1) = &mut l1 {
@@ -350,6 +352,7 @@ impl LoadStore {
                 break;
             }
             serving.transactions.pop();
+            serving.last_bank = now + of_data;
         }
         if serving.transactions.is_empty() {
             let waits = access != Access::Store && self.unanswered[&id] > 0;
@@ -541,10 +544,17 @@ impl Sm<'_> {
         let banks = match space {
             Space::Shared => (extra + 1) * u64::from(unit.settings.shared_interval),
             Space::Const | Space::Param => 1 + extra * u64::from(unit.settings.constant_interval),
+            Space::Global | Space::Local if instr.transactions > 0 => data_cycles(&unit.settings, access),
             _ => 0,
         };
         let transactions = std::mem::take(&mut instr.traffic);
         unit.serving =
             Some(Serving { id, slot, access, space, last_bank: self.now + banks, extra, transactions });
     }
+}
+
+/// Returns the cycles that pass before each transaction of an access to memory; 0 if none have to.
+fn data_cycles(settings: &Settings, access: Access) -> u64 {
+    let has_data = matches!(access, Access::Store | Access::Atomic);
+    if has_data && settings.data_interval > 1 { settings.data_interval.into() } else { 0 }
 }

@@ -14,8 +14,8 @@ pub(super) struct Serving {
     pub slot: u8,
     pub access: Access,
     pub space: Space,
-    /// The cycle in which its last bank transaction or the last address of its constants is served;
-    /// before that cycle it waits for nothing else.
+    /// The cycle in which its last bank transaction, the last address of its constants or its next
+    /// transaction with data is served; before that cycle it waits for nothing else.
     pub last_bank: u64,
     /// The number of cycles that it stays in the pipeline of shared memory beyond its stages.
     pub delay: u32,
@@ -142,7 +142,8 @@ impl LoadStore {
         };
         let cached = !matches!(serving.access, Access::Atomic | Access::LoadUncached);
         let mut l1 = l1.as_mut().filter(|_| cached);
-        let width = l1.as_ref().map_or(1, |l1| l1.width());
+        let takes_time = carries_data(serving.access) && self.settings.data_interval > 1;
+        let width = if takes_time { 1 } else { l1.as_ref().map_or(1, |l1| l1.width()) };
         let before = serving.left;
         for _ in 0..width {
             if serving.left == 0 {
@@ -173,6 +174,9 @@ impl LoadStore {
                 break;
             }
             serving.pass(sectors);
+            if takes_time {
+                serving.last_bank = now + u64::from(self.settings.data_interval);
+            }
         }
         let (sent, over, access) = (serving.left < before, serving.left == 0, serving.access);
         if over {
@@ -180,6 +184,11 @@ impl LoadStore {
             self.leave(flight, !waits);
         }
         sent || over
+    }
+
+    /// Returns whether each transaction of an access occupies the unit for several cycles.
+    pub(super) fn data_takes_time(&self, access: Access) -> bool {
+        self.settings.data_interval > 1 && carries_data(access)
     }
 
     /// Ends the service of an instruction, which makes room for the next one. The instruction may
@@ -191,4 +200,9 @@ impl LoadStore {
             self.answers.push(Answer::Complete(flight));
         }
     }
+}
+
+/// Returns whether an access sends data to memory.
+fn carries_data(access: Access) -> bool {
+    matches!(access, Access::Store | Access::Atomic)
 }

@@ -43,6 +43,9 @@ impl LoadStore {
                 + match space {
                     Space::Shared => (extra + 1) * u64::from(self.settings.shared_interval),
                     Space::Const | Space::Param => 1 + extra * u64::from(self.settings.constant_interval),
+                    Space::Global | Space::Local if transactions > 0 && self.data_takes_time(access) => {
+                        self.settings.data_interval.into()
+                    }
                     Space::Global | Space::Local | Space::Generic => 0,
                 },
             delay: extra as u32 * self.settings.conflict_latency + atomic,

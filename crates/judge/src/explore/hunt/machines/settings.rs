@@ -63,6 +63,7 @@ const OF_PIPELINE: &[Values] = &[
     ("load_store.parameters_ready", &["false", "true"]),
     ("load_store.replies", &["1", "2", "8"]),
     ("load_store.transaction", &["32", "64", "128"]),
+    ("load_store.data_interval", &["1", "1", "2", "5"]),
     ("load_store.atomics_block", &["true", "false"]),
     ("load_store.atomics_wait_for_addresses", &["true", "false"]),
     ("launch.first", &["0", "9", "600"]),

@@ -1,7 +1,6 @@
 //! Programs and lists of traces as applications: kernels and totals, and checkpoints from which
 //! another process resumes.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -527,41 +526,5 @@ fn damaged_checkpoints_end_in_a_message() {
         let output = shell(&dir, line);
         assert_eq!(output.status.code(), Some(1), "{line}");
         assert!(stderr(&output).contains(message), "{line}: {}", stderr(&output));
-    }
-}
-
-/// A launch leaves in the L2 what its stores and loads have put there. A load that finds what a store
-/// has put there fetches nothing, so the rest of the line is not there for the next launch.
-#[test]
-fn a_launch_leaves_only_what_it_has_fetched() {
-    let dir = scratch("left-lines");
-    let lines = 24;
-    let each = |of: &dyn Fn(u32) -> String| (0..lines).map(of).collect::<String>();
-    let head = ".reg .pred %p<3>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\n\
-                cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 8;\n\
-                mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd2, %rd2, %rd1;\n";
-    let first = each(&|n| format!("@%p1 st.global.u32 [%rd2+{}], %r1;\n", 256 * n))
-        + &each(&|n| format!("ld.global.u32 %r{}, [%rd1+{}];\n", 10 + n, 256 * n));
-    let second = each(&|n| format!("ld.global.u32 %r3, [%rd1+{}];\nadd.u32 %r2, %r3, 1;\n", 256 * n + 32));
-    let entry = |name: &str, body: &str| {
-        format!(".visible .entry {name}(.param .u64 buf)\n{{\n{head}{body}ret;\n}}\n")
-    };
-    let ptx = ".version 6.3\n.target sm_61\n.address_size 64\n".to_owned();
-    fs::write(dir.join("k.ptx"), ptx + &entry("a", &first) + &entry("b", &second)).unwrap();
-    // a large buffer is not copied into the L2
-    fs::write(
-        dir.join("k.ron"),
-        "Program(module: \"k.ptx\", buffers: [Buffer(name: \"buf\", elem: U32, len: 1048576, init: Zero)], steps: [
-            Launch(entry: \"a\", grid: (1, 1, 1), block: (32, 1, 1), args: [Ptr(\"buf\")]),
-            Launch(entry: \"b\", grid: (1, 1, 1), block: (32, 1, 1), args: [Ptr(\"buf\")]),
-        ])",
-    )
-    .unwrap();
-    for machine in [&["h100-pcie"][..], &["quadro-rtx6000", "--set", "memory.start=Left"]] {
-        let args = [&["check", "k.ron", "--machine"][..], machine].concat();
-        let results = json_in(&dir, &args, 0);
-        let bound = &results["results"][0]["bounds"];
-        let plb = bound.as_array().unwrap().iter().find(|of| of["name"] == "plb").unwrap();
-        assert_eq!(plb["status"], "holds", "{machine:?}: {plb}");
     }
 }

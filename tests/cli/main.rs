@@ -21,6 +21,7 @@ mod fermi;
 #[path = "../support/files.rs"]
 mod files;
 mod hardware;
+mod held_bounds;
 mod hunt;
 mod hybrid;
 mod import_config;

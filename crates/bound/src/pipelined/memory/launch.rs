@@ -497,7 +497,7 @@ impl LaunchMemory {
     fn request_at(&mut self, access: Access, request: Request, cost: &RequestCost) -> bool {
         let Request { line, sectors, slice, .. } = request;
         let is_store = access == Access::Store;
-        let may_fetch = !is_store && self.may_fetch(line, sectors);
+        let may_fetch = !is_store && self.may_fetch(line, self.path.joined_sectors(access, sectors));
         let new = self.note_line(request, access);
         let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
         let forwards = is_store && self.path.forwards_stores();
@@ -579,7 +579,9 @@ impl LaunchMemory {
         }
         let is_exact = self.path.exact_requests && !(bypasses_l1(access) && self.path.parts_of_constants());
         let is_new = state.sets_of_l2 >> of_l2 & 1 == 0 || !is_exact;
-        state.sets_of_l2 |= 1 << of_l2;
+        if is_exact {
+            state.sets_of_l2 |= 1 << of_l2;
+        }
         let new = if is_new { of_l2 & !state.readable } else { 0 };
         state.fetches = state.fetches.saturating_add(u32::from(new != 0));
         state.loaded |= of_l2;

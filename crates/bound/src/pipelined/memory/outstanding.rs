@@ -158,7 +158,10 @@ impl Outstanding {
         if !self.concerned[step.pc().index()] {
             return;
         }
-        for reg in table.instr(step.pc()).dsts.as_slice() {
+        let instr = table.instr(step.pc());
+        // the register of a group of asynchronous copies is that of its last copy, which may move nothing
+        let ring = if instr.flow == Flow::AsyncCopy { table.async_reg(step) } else { None };
+        for reg in instr.dsts.as_slice().iter().copied().chain(ring) {
             self.of_reg[reg.index()] = 0;
         }
     }

@@ -323,6 +323,20 @@ impl Path {
             .map_or(sectors, |l2| around(sectors, if l2.sectored { l2.fetch.min(l2.line) } else { l2.line }))
     }
 
+    /// Returns the sectors of a line that a fetch may bring which a load of these sectors joins in a cache
+    /// of its SM. A sectored cache fetches what each load needs, which may be more than this one needs.
+    pub fn joined_sectors(&self, access: Access, sectors: u8) -> u8 {
+        let l1 = self.l1.as_ref().filter(|l1| l1.sectored && !self.by_sector);
+        match (access, self.constants) {
+            (Access::Atomic, _) => sectors,
+            (Access::LoadUncached, Some(ConstantCache { settings, .. })) if settings.sectored => {
+                around(sectors, settings.line)
+            }
+            (Access::LoadUncached, _) => sectors,
+            _ => l1.map_or(sectors, |l1| around(sectors, l1.line)),
+        }
+    }
+
     /// Returns whether the L2 fetches nothing but what a request needs.
     pub fn fetches_exactly(&self) -> bool {
         self.l2().is_none_or(|l2| l2.sectored && u64::from(l2.fetch) == LineUse::SECTOR_BYTES)

@@ -1,0 +1,144 @@
+//! Launches that exceeded PLB before an error of the bound was corrected. Others are in
+//! `tests/bound`; these need several launches, blocks of different code, or asynchronous copies.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{json_in, scratch};
+
+/// A machine with narrow memory and without an L1.
+const NARROW: &str = "Machine(
+    name: \"narrow\", doc: \"narrow memory\", extends: \"accelsim-ecrts\", hazards: [Raw], exit_issues: false,
+    pipeline: Pipeline(
+        front_end: None, collector: None, result_buses: None, queue: 1, write_back: 0,
+        load_store: LoadStore(transaction: 32, replies: 2), launch: Launch(),
+    ),
+    memory: Memory(
+        lower: Partitions, start: Cold, l1: None, constant: None,
+        partitions: Partitions(
+            channels: 1, slices: 1, latency: 0, queue: 8,
+            l2: Cache(
+                sets: 64, ways: 4, line: 128, sectored: true, fetch: 64, write: Back, write_miss: Allocate,
+                mshrs: 64, merge: 8, miss_queue: 16, port: 32,
+            ),
+            dram: Dram(latency: 300),
+        ),
+    ),
+)";
+
+/// Checks that the bound holds for a launch on a machine with these settings.
+fn holds(dir: &Path, launch: &str, machine: &str, settings: &[&str]) {
+    let mut args = vec!["check", launch, "--machine", machine, "--races", "ignore"];
+    settings.iter().for_each(|setting| args.extend(["--set", *setting]));
+    let results = json_in(dir, &args, 0);
+    let bounds = results["results"][0]["bounds"].as_array().unwrap();
+    let plb = bounds.iter().find(|of| of["name"] == "plb").unwrap();
+    assert_eq!(plb["status"], "holds", "{machine}: {plb}");
+}
+
+fn each(times: u32, of: impl Fn(u32) -> String) -> String {
+    (0..times).map(of).collect()
+}
+
+/// A launch leaves in the L2 what its stores and loads have put there. A load that finds what a store
+/// has put there fetches nothing, so the rest of the line is not there for the next launch.
+#[test]
+fn a_launch_leaves_only_what_it_has_fetched() {
+    let dir = scratch("left-lines");
+    let lines = 24;
+    let head = ".reg .pred %p<3>;\n.reg .b32 %r<99>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\n\
+                cvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 8;\n\
+                mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd2, %rd2, %rd1;\n";
+    let first = each(lines, |n| format!("@%p1 st.global.u32 [%rd2+{}], %r1;\n", 256 * n))
+        + &each(lines, |n| format!("ld.global.u32 %r{}, [%rd1+{}];\n", 10 + n, 256 * n));
+    let second =
+        each(lines, |n| format!("ld.global.u32 %r3, [%rd1+{}];\nadd.u32 %r2, %r3, 1;\n", 256 * n + 32));
+    let entry = |name: &str, body: &str| {
+        format!(".visible .entry {name}(.param .u64 buf)\n{{\n{head}{body}ret;\n}}\n")
+    };
+    let ptx = ".version 6.3\n.target sm_61\n.address_size 64\n".to_owned();
+    fs::write(dir.join("k.ptx"), ptx + &entry("a", &first) + &entry("b", &second)).unwrap();
+    // a large buffer is not copied into the L2
+    fs::write(
+        dir.join("k.ron"),
+        "Program(module: \"k.ptx\", buffers: [Buffer(name: \"buf\", elem: U32, len: 1048576, init: Zero)], steps: [
+            Launch(entry: \"a\", grid: (1, 1, 1), block: (32, 1, 1), args: [Ptr(\"buf\")]),
+            Launch(entry: \"b\", grid: (1, 1, 1), block: (32, 1, 1), args: [Ptr(\"buf\")]),
+        ])",
+    )
+    .unwrap();
+    holds(&dir, "k.ron", "h100-pcie", &[]);
+    holds(&dir, "k.ron", "quadro-rtx6000", &["memory.start=Left"]);
+}
+
+/// The last copy of a group moves nothing and is done at once. The wait for the group then does not
+/// show that the copy before it has brought its line.
+#[test]
+fn a_copy_of_nothing_hides_the_one_before() {
+    let dir = scratch("copy-of-nothing");
+    let body = each(16, |n| {
+        let at = 128 * n;
+        format!(
+            "cp.async.ca.shared.global [%r1], [%rd1+{at}], 4;\n\
+             cp.async.ca.shared.global [%r1+16], [%rd1+{at}], 4, 0;\n\
+             cp.async.commit_group;\ncp.async.wait_group 0;\n\
+             ld.global.u32 %r{}, [%rd1+{at}];\nadd.u32 %r2, %r{}, 1;\n",
+            10 + n,
+            10 + n
+        )
+    });
+    let ptx = format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{{\n\
+         .reg .b32 %r<60>;\n.reg .b64 %rd<6>;\n.shared .align 16 .b8 area[512];\n\
+         ld.param.u64 %rd1, [buf];\nmov.u32 %r1, area;\n{body}ret;\n}}\n"
+    );
+    fs::write(dir.join("k.ptx"), ptx).unwrap();
+    fs::write(dir.join("narrow.ron"), NARROW).unwrap();
+    let launch = "Launch(module: \"k.ptx\", entry: \"k\", grid: (1, 1, 1), block: (32, 1, 1), args: [
+        Buffer(name: \"buf\", elem: U32, len: 4096, init: Zero),
+    ])";
+    fs::write(dir.join("k.ron"), launch).unwrap();
+    holds(&dir, "k.ron", "narrow.ron", &[]);
+}
+
+/// The first block loads single sectors again that it has waited for. Blocks beside it load whole lines,
+/// and the loads of the first block join their fetches in the L1 of the SM.
+#[test]
+fn loads_join_fetches_of_more_sectors() {
+    let dir = scratch("larger-fetches");
+    let load = |to: &str, line: u32| format!("ld.global.u32 {to}, [%rd1+{}];\n", 128 * line);
+    let brought = each(4, |group| {
+        let loads = each(4, |n| load(&format!("%r{}", 20 + n), 4 + 4 * group + n));
+        loads + &each(4, |n| format!("add.u32 %r5, %r5, %r{};\n", 20 + n))
+    });
+    let again = each(16, |n| "add.u32 %r5, %r5, %r6;\n".repeat(30) + &load("%r6", 4 + n));
+    let ptx = format!(
+        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{{\n\
+         .reg .pred %p<3>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\n\
+         mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra FIRST;\nmov.u32 %r2, %tid.x;\n\
+         sub.u32 %r1, %r1, 1;\nmul.wide.u32 %rd2, %r1, 128;\nadd.u64 %rd2, %rd2, %rd1;\n\
+         mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd2, %rd2, %rd3;\nld.global.u32 %r4, [%rd2];\nret;\n\
+         FIRST:\n{brought}{again}ret;\n}}\n"
+    );
+    fs::write(dir.join("k.ptx"), ptx).unwrap();
+    fs::write(dir.join("narrow.ron"), NARROW).unwrap();
+    let launch = "Launch(module: \"k.ptx\", entry: \"k\", grid: (21, 1, 1), block: (32, 1, 1), args: [
+        Buffer(name: \"buf\", elem: U32, len: 4096, init: Zero),
+    ])";
+    fs::write(dir.join("k.ron"), launch).unwrap();
+    let settings = [
+        "hazards=Raw,Waw",
+        "limits.blocks=2",
+        "pipeline.load_store.transaction=128",
+        "memory.l1.latency=4",
+        "memory.l1.cache.sectored=true",
+        "memory.l1.cache.line=128",
+        "memory.l1.cache.sets=1",
+        "memory.l1.cache.ways=10",
+        "memory.l1.cache.write=Through",
+        "memory.l1.cache.write_miss=NoAllocate",
+        "memory.partitions.l2.fetch=32",
+        "memory.partitions.dram.latency=2000",
+    ];
+    holds(&dir, "k.ron", "narrow.ron", &settings);
+}

@@ -36,6 +36,18 @@ fn holds(dir: &Path, launch: &str, machine: &str, settings: &[&str]) {
     assert_eq!(plb["status"], "holds", "{machine}: {plb}");
 }
 
+/// Writes the machine, and a launch of so many blocks of the kernel `k`.
+fn write(dir: &Path, ptx: &str, blocks: u32) {
+    let launch = format!(
+        "Launch(module: \"k.ptx\", entry: \"k\", grid: ({blocks}, 1, 1), block: (32, 1, 1), args: [
+            Buffer(name: \"buf\", elem: U32, len: 4096, init: Zero),
+        ])"
+    );
+    for (name, text) in [("k.ptx", ptx), ("narrow.ron", NARROW), ("k.ron", &launch)] {
+        fs::write(dir.join(name), text).unwrap();
+    }
+}
+
 fn each(times: u32, of: impl Fn(u32) -> String) -> String {
     (0..times).map(of).collect()
 }
@@ -92,12 +104,7 @@ fn a_copy_of_nothing_hides_the_one_before() {
          .reg .b32 %r<60>;\n.reg .b64 %rd<6>;\n.shared .align 16 .b8 area[512];\n\
          ld.param.u64 %rd1, [buf];\nmov.u32 %r1, area;\n{body}ret;\n}}\n"
     );
-    fs::write(dir.join("k.ptx"), ptx).unwrap();
-    fs::write(dir.join("narrow.ron"), NARROW).unwrap();
-    let launch = "Launch(module: \"k.ptx\", entry: \"k\", grid: (1, 1, 1), block: (32, 1, 1), args: [
-        Buffer(name: \"buf\", elem: U32, len: 4096, init: Zero),
-    ])";
-    fs::write(dir.join("k.ron"), launch).unwrap();
+    write(&dir, &ptx, 1);
     holds(&dir, "k.ron", "narrow.ron", &[]);
 }
 
@@ -120,12 +127,7 @@ fn loads_join_fetches_of_more_sectors() {
          mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd2, %rd2, %rd3;\nld.global.u32 %r4, [%rd2];\nret;\n\
          FIRST:\n{brought}{again}ret;\n}}\n"
     );
-    fs::write(dir.join("k.ptx"), ptx).unwrap();
-    fs::write(dir.join("narrow.ron"), NARROW).unwrap();
-    let launch = "Launch(module: \"k.ptx\", entry: \"k\", grid: (21, 1, 1), block: (32, 1, 1), args: [
-        Buffer(name: \"buf\", elem: U32, len: 4096, init: Zero),
-    ])";
-    fs::write(dir.join("k.ron"), launch).unwrap();
+    write(&dir, &ptx, 21);
     let settings = [
         "hazards=Raw,Waw",
         "limits.blocks=2",

@@ -88,14 +88,25 @@ impl<'a> Events<'a> {
         if let Some(barriers) = self.table.barriers() {
             let awaited = self.awaited(issue).into_iter().map(|reg| barriers.barrier(reg));
             let signals = |(awaited, left): (BarrierId, usize)| {
-                let mut signals = Vec::new();
+                // the ends of asynchronous copies delay the signals behind them, and are not counted
+                let (mut signals, mut counted) = (Vec::new(), Vec::new());
                 for index in 0..issue.index {
                     let before = &self.issues[&(name.0, name.1, index)];
                     let codes = self.table.instr(before.step.pc()).codes;
-                    signals.extend((codes.read == Some(awaited)).then_some((before.init_end.get(), before)));
-                    signals.extend((codes.done == Some(awaited)).then_some((before.done.get(), before)));
+                    let copies = codes.copies && awaited == BarrierId::OF_COPIES;
+                    for (is_one, counts, at) in [
+                        (codes.read == Some(awaited), true, before.init_end),
+                        (codes.done == Some(awaited), true, before.done),
+                        (copies, false, before.done),
+                    ] {
+                        if is_one {
+                            signals.push((at.get(), before));
+                            counted.extend(counts.then_some(signals.len()));
+                        }
+                    }
                 }
-                signals.truncate(signals.len().saturating_sub(left));
+                let needed = counted.len().checked_sub(left + 1).map_or(0, |last| counted[last]);
+                signals.truncate(needed);
                 signals
             };
             return awaited.flat_map(signals).collect();

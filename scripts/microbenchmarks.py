@@ -932,11 +932,9 @@ def collect(args):
         writer.writerows(each)
 
 
-def repeated(label, folder):
+def repeated(label, launch):
     """Returns options that launch a benchmark with more iterations, so that code which is not in the
     instruction cache at first makes no difference."""
-    with open(os.path.join(folder, "launch.json"), encoding="utf-8") as file:
-        launch = json.load(file)
     step = next(step["launch"] for step in launch["steps"] if step["launch"]["entry"] == label["entry"])
     buffers = {buffer["name"]: buffer["bytes"] for buffer in launch["buffers"]}
     buffers["cycles"] = max(buffers["cycles"], 16 * label["launch_warps"] * REPEATED)
@@ -970,6 +968,8 @@ def table(args):
         chains = collections.defaultdict(set)
         for label in labels.values():
             chains[label["kind"], label.get("cls")].add(label.get("chains"))
+        with open(os.path.join(folder, "launch.json"), encoding="utf-8") as file:
+            launch = json.load(file)
         code = "code.cubin" if os.path.exists(os.path.join(folder, "code.cubin")) else "code.ptx"
         for label in labels.values():
             if label["kind"] not in ("chain", "pair", "shared", "global", "streams", "mixture"):
@@ -987,7 +987,7 @@ def table(args):
             what = "latency" if latency else f'interval, {label["warps"]} warps, {label["chains"]} at once'
             degree = f', degree {label["degree"]}' if "degree" in label else ""
             rows.append({"name": f'{label["cls"]} {what}{degree}, {label["links"]} links', "kernel": os.path.join(name, code),
-                         "options": repeated(label, folder), "less": repeated(half, folder), "per": per * REPEATED,
+                         "options": repeated(label, launch), "less": repeated(half, launch), "per": per * REPEATED,
                          "cycles": round((both[0] - both[1]) / per, 4)})
     with open(os.path.join(args.bundles, "table.csv"), "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, ["name", "kernel", "options", "less", "per", "cycles"], lineterminator="\n")

@@ -36,7 +36,7 @@ fn holds(dir: &Path, launch: &str, machine: &str, settings: &[&str]) {
     assert_eq!(plb["status"], "holds", "{machine}: {plb}");
 }
 
-/// Writes the machine, and a launch of so many blocks of the kernel `k`.
+/// Writes three files: the kernel `k`, a launch of it with this number of blocks, and the machine.
 fn write(dir: &Path, ptx: &str, blocks: u32) {
     let launch = format!(
         "Launch(module: \"k.ptx\", entry: \"k\", grid: ({blocks}, 1, 1), block: (32, 1, 1), args: [

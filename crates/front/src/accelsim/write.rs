@@ -26,7 +26,7 @@ const VERSION: u32 = 5;
 const WINDOWS: [Space; 2] = [Space::Shared, Space::Local];
 
 /// Opcodes of real GPUs for op classes, by the prefix of the class.
-const OPCODES: [(&str, &str); 38] = [
+const OPCODES: [(&str, &str); 40] = [
     ("fp32.add", "FADD"),
     ("fp32.mul", "FMUL"),
     ("fp32.mad", "FFMA"),
@@ -39,6 +39,7 @@ const OPCODES: [(&str, &str); 38] = [
     ("fp16.mad", "HFMA2"),
     ("fp16.max", "HMNMX2"),
     ("int.add", "IADD3"),
+    ("int.vadd", "IADD3"),
     ("int.max", "IMNMX"),
     ("int.mul", "IMAD"),
     ("int.mad", "IMAD"),
@@ -55,6 +56,7 @@ const OPCODES: [(&str, &str); 38] = [
     ("alu.compare", "ISETP"),
     ("alu.select", "SEL"),
     ("alu.convert", "F2F"),
+    ("alu.pack", "F2F"),
     ("alu.sign", "IABS"),
     ("alu.bits", "PRMT"),
     ("alu.vote", "VOTE"),

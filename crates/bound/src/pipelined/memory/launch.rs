@@ -82,7 +82,7 @@ pub(super) struct Rows {
     pub(super) requests: u64,
 }
 
-/// What the cost of a transaction depends on: the access, the bytes that it touches, and the `ends` of
+/// What the cost of a transaction depends on: the access, the sectors that it touches, and the `ends` of
 /// [`Path::request`].
 type RequestKind = (Access, u8, (u64, bool));
 

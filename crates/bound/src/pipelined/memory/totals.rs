@@ -187,9 +187,9 @@ impl LaunchMemory {
     }
 
     /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
-    /// allows. `loads` is the largest number of loads that wait at the same time; if the caches
-    /// `keep` their lines, each set of sectors is fetched once by each of so many caches; no more than
-    /// `most` loads of each sector reach the cache.
+    /// allows. `loads` is the largest number of loads that wait at the same time. If the lines stay,
+    /// `keep` is the number of caches, each of which fetches a set of sectors once. At most `most`
+    /// loads of each sector reach the cache.
     fn merged(
         &self,
         cache: &CacheSettings,

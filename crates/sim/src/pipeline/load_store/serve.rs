@@ -1,7 +1,7 @@
 //! The service of an instruction: its transactions, one after the other.
 
 use super::parts::Parts;
-use super::{Answer, INBOX, LoadStore, Reply, Shared, SmAccess};
+use super::{Answer, INBOX, LoadStore, Reply, Settings, Shared, SmAccess};
 use crate::pipeline::flight::FlightId;
 use crate::pipeline::memory::{Access as Lookup, Port, Request, RequestKind, Token};
 use warpbound_core::isa::Space;
@@ -142,8 +142,8 @@ impl LoadStore {
         };
         let cached = !matches!(serving.access, Access::Atomic | Access::LoadUncached);
         let mut l1 = l1.as_mut().filter(|_| cached);
-        let takes_time = carries_data(serving.access) && self.settings.data_interval > 1;
-        let width = if takes_time { 1 } else { l1.as_ref().map_or(1, |l1| l1.width()) };
+        let of_data = data_cycles(&self.settings, serving.access);
+        let width = if of_data > 0 { 1 } else { l1.as_ref().map_or(1, |l1| l1.width()) };
         let before = serving.left;
         for _ in 0..width {
             if serving.left == 0 {
@@ -174,9 +174,7 @@ impl LoadStore {
                 break;
             }
             serving.pass(sectors);
-            if takes_time {
-                serving.last_bank = now + u64::from(self.settings.data_interval);
-            }
+            serving.last_bank = now + of_data;
         }
         let (sent, over, access) = (serving.left < before, serving.left == 0, serving.access);
         if over {
@@ -184,11 +182,6 @@ impl LoadStore {
             self.leave(flight, !waits);
         }
         sent || over
-    }
-
-    /// Returns whether each transaction of an access occupies the unit for several cycles.
-    pub(super) fn data_takes_time(&self, access: Access) -> bool {
-        self.settings.data_interval > 1 && carries_data(access)
     }
 
     /// Ends the service of an instruction, which makes room for the next one. The instruction may
@@ -202,7 +195,9 @@ impl LoadStore {
     }
 }
 
-/// Returns whether an access sends data to memory.
-fn carries_data(access: Access) -> bool {
-    matches!(access, Access::Store | Access::Atomic)
+/// Returns the cycles that pass before each transaction of an access to memory; 0 if none have to.
+#[inline]
+pub(super) fn data_cycles(settings: &Settings, access: Access) -> u64 {
+    let has_data = matches!(access, Access::Store | Access::Atomic);
+    if has_data && settings.data_interval > 1 { settings.data_interval.into() } else { 0 }
 }

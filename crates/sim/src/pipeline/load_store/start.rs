@@ -1,7 +1,7 @@
 //! The description of an instruction that is passed to the unit.
 
 use super::LoadStore;
-use super::serve::Serving;
+use super::serve::{Serving, data_cycles};
 use crate::pipeline::flight::FlightId;
 use warpbound_core::isa::Space;
 use warpbound_core::program::Access;
@@ -43,9 +43,7 @@ impl LoadStore {
                 + match space {
                     Space::Shared => (extra + 1) * u64::from(self.settings.shared_interval),
                     Space::Const | Space::Param => 1 + extra * u64::from(self.settings.constant_interval),
-                    Space::Global | Space::Local if transactions > 0 && self.data_takes_time(access) => {
-                        self.settings.data_interval.into()
-                    }
+                    Space::Global | Space::Local if transactions > 0 => data_cycles(&self.settings, access),
                     Space::Global | Space::Local | Space::Generic => 0,
                 },
             delay: extra as u32 * self.settings.conflict_latency + atomic,

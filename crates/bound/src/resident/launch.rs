@@ -34,6 +34,16 @@ impl Residency {
         self.places as usize * self.sms
     }
 
+    /// Returns the largest number of blocks that an SM holds at the same time.
+    pub(crate) fn together(&self) -> u64 {
+        u64::from(self.places.min(self.blocks.div_ceil(self.sms as u32)))
+    }
+
+    /// Returns the largest number of blocks that all SMs hold at the same time.
+    pub(crate) fn everywhere(&self) -> u64 {
+        self.room().min(self.blocks as usize) as u64
+    }
+
     /// Returns for how many cycles a free CTA slot of an SM may wait until it receives the last of
     /// this many blocks. In each such cycle this SM, or all SMs together, receive as many other
     /// blocks as they can.

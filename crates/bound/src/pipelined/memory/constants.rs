@@ -3,7 +3,7 @@
 use super::lines::Sets;
 use super::outstanding::LoadId;
 use super::path::ConstantCache;
-use super::untracked::{on_an_sm, times_if};
+use super::untracked::{Loads, on_an_sm, times_refused};
 use crate::kept::ByNumber;
 use crate::resident::Residency;
 use warpbound_core::machine::memory::CacheSettings;
@@ -17,11 +17,8 @@ pub(super) struct Constants {
     /// For each line, the look-ups, and the latest load.
     lines: ByNumber<(u64, LoadId)>,
     /// The look-ups, and those whose places are not known.
-    loads: u64,
+    loads: Loads,
     anywhere: u64,
-    /// The look-ups before the present block, and the most of any block.
-    loads_before: u64,
-    most: u64,
 }
 
 impl Constants {
@@ -30,19 +27,17 @@ impl Constants {
             settings: cache.settings,
             sets: Sets::new(cache.settings.ways),
             lines: ByNumber::default(),
-            loads: 0,
+            loads: Loads::default(),
             anywhere: 0,
-            loads_before: 0,
-            most: 0,
         }
     }
 
     pub fn begin_block(&mut self) {
-        self.loads_before = self.loads;
+        self.loads.begin_block();
     }
 
     pub fn end_block(&mut self) {
-        self.most = self.most.max(self.loads - self.loads_before);
+        self.loads.end_block();
     }
 
     /// Records that a load looks up the line at an address, and returns whether the same warp has
@@ -54,7 +49,7 @@ impl Constants {
         let set = place_of(number, sets.trailing_zeros(), index) as u64;
         let place = self.sets.touch(set, number);
         self.sets.fetch(place, 1);
-        self.loads = self.loads.saturating_add(1);
+        self.loads.add(1);
         let (loads, latest) = self.lines.entry(number).or_default();
         *loads = loads.saturating_add(1);
         // a sectored cache may have another part of the line
@@ -63,7 +58,7 @@ impl Constants {
 
     /// Records look-ups whose places are not known.
     pub fn look_up_anywhere(&mut self, requests: u64) {
-        self.loads = self.loads.saturating_add(requests);
+        self.loads.add(requests);
         self.anywhere = self.anywhere.saturating_add(requests);
     }
 
@@ -77,22 +72,22 @@ impl Constants {
     /// requests.
     pub fn times_untracked(&self, residency: &Residency, (loads, outstanding): (u64, u64)) -> u64 {
         let CacheSettings { mshrs, merge, ways, sectored, .. } = self.settings;
-        let places = u64::from(residency.places);
-        let of_sm = |times: u64, by: u32| on_an_sm(residency, times, (by, self.most));
-        let waiting = outstanding.saturating_mul(places);
-        let merged = if loads.saturating_mul(places) <= merge.into() && !sectored {
+        let blocks = residency.together();
+        let of_sm = |times: u64, by: u32| on_an_sm(residency, times, (by, self.loads));
+        let waiting = outstanding.saturating_mul(blocks);
+        let merged = if loads.saturating_mul(blocks) <= merge.into() && !sectored {
             0
         } else if self.anywhere > 0 {
-            self.loads / u64::from(merge)
+            times_refused(self.loads.all, merge.into())
         } else {
-            self.lines.values().map(|(loads, _)| loads / u64::from(merge)).sum()
+            self.lines.values().map(|&(loads, _)| times_refused(loads, merge.into())).sum()
         };
-        let full = if self.anywhere > 0 {
-            times_if(waiting >= ways.into(), self.loads, ways)
-        } else {
-            self.sets.times_full(|_| waiting)
+        let if_many_wait = |by: u32| {
+            if waiting > by.into() { times_refused(self.loads.all, by.into()) } else { 0 }
         };
-        let tracked = if waiting > mshrs.into() { self.loads / u64::from(mshrs) } else { 0 };
+        let full =
+            if self.anywhere > 0 { if_many_wait(ways) } else { self.sets.times_full(false, |_| waiting) };
+        let tracked = if_many_wait(mshrs);
         let times = of_sm(merged, merge).saturating_add(of_sm(full, ways));
         let times = times.saturating_add(of_sm(tracked, mshrs));
         // a line that stays is fetched once on each SM, and each fetch delays others once; the SM that

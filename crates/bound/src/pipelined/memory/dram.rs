@@ -10,18 +10,21 @@ pub(in crate::pipelined) struct DramCosts {
     settings: Dram,
     /// The service of one DRAM tick, as a fraction.
     tick: (u64, u64),
-    /// The services of a column command among others of its kind, and of opening a row.
+    /// The services of a column command among others of its kind, of opening a row, and of opening the
+    /// first row of a bank in a launch.
     column: u64,
     row: u64,
+    first_row: u64,
 }
 
 impl DramCosts {
     /// Creates the costs. A DRAM tick takes `core * l2 / ticks` core cycles.
     pub fn new(settings: &Dram, core: u64, l2: u64, ticks: u64, scale: u64) -> Self {
-        let mut costs =
-            Self { settings: settings.clone(), tick: (scale * core * l2, ticks), column: 0, row: 0 };
+        let tick = (scale * core * l2, ticks);
+        let mut costs = Self { settings: settings.clone(), tick, column: 0, row: 0, first_row: 0 };
         costs.column = costs.ticks(costs.column_ticks());
-        costs.row = costs.ticks(costs.row_ticks());
+        costs.row = costs.ticks(costs.row_ticks(costs.opens()));
+        costs.first_row = costs.ticks(costs.row_ticks(settings.rp));
         costs
     }
 
@@ -56,12 +59,24 @@ impl DramCosts {
         self.row
     }
 
-    /// Returns the ticks that opening a row counts: those from the moment at which nothing else delays
-    /// the commands of the request to its first column command, and the delay of other activations.
-    fn row_ticks(&self) -> u64 {
-        let Dram { ras, rp, rc, rcd, rrd, wl, burst, wr, .. } = self.settings;
+    /// Returns the service of opening the first row of a bank in a launch, which may have to close the
+    /// one that an earlier launch has left open.
+    pub fn first_row(&self) -> u64 {
+        self.first_row
+    }
+
+    /// Returns the most ticks from the moment at which nothing else delays the commands of a request to
+    /// the activation of its row.
+    fn opens(&self) -> u64 {
+        let Dram { ras, rp, rc, wl, burst, wr, .. } = self.settings;
         let closes = ras.max(wl + burst + wr);
-        let opens = rc.max(closes + rp);
+        rc.max(closes + rp)
+    }
+
+    /// Returns the ticks that opening a row counts, given those until its activation: those until the
+    /// first column command of the request, and the delay of other activations.
+    fn row_ticks(&self, opens: u64) -> u64 {
+        let Dram { rcd, rrd, .. } = self.settings;
         opens + rcd + 2 + 1 + rrd.max(1)
     }
 

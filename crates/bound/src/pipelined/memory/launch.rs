@@ -10,6 +10,7 @@ use super::lines::{LineState, Lines, Sets};
 use super::outstanding::{AtPlace, Outstanding};
 use super::path::{Partitioned, Path, around};
 use super::request::{RequestCost, bypasses_l1};
+use super::untracked::Loads;
 use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
 use warpbound_core::machine::place_of;
 use warpbound_core::path::{Elsewhere, LineUse, Step};
@@ -30,9 +31,11 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) left_lines: Option<u64>,
     /// Whether some sector is loaded and stored.
     pub(super) stores_what_is_loaded: bool,
-    /// The requests by slice, and those that an L1 or a register for misses may have to wait for.
+    /// The requests by slice.
     pub(super) of_slice: Vec<u64>,
-    pub(super) l1_loads: u64,
+    /// The loads that an L1 looks up, and those of them that may need a way of their own.
+    pub(super) l1_loads: Loads,
+    pub(super) l1_ways: Loads,
     /// The number of sets of the L1, if what waits for them is counted set by set.
     pub(super) l1_sets: usize,
     /// The loads and atomics that reach the L2, by slice, if any of them may miss.
@@ -56,9 +59,6 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// The stores of the present block, and the most replies that may be under way for a block.
     stores: u64,
     pub(super) most_replies: u64,
-    /// The loads of an L1 before the present block, and the most of any block.
-    l1_loads_before: u64,
-    pub(super) most_l1_loads: u64,
     pub(super) outstanding: Outstanding,
     /// The places of the requests of the present access, the number of these requests, and of those
     /// whose places are not known.
@@ -117,7 +117,8 @@ impl LaunchMemory {
             stores_what_is_loaded: false,
             left_lines: (!at_start.left.is_unknown).then_some(at_start.left.lines.len() as u64),
             of_slice: vec![0; slices as usize],
-            l1_loads: 0,
+            l1_loads: Loads::default(),
+            l1_ways: Loads::default(),
             l2_loads: vec![0; slices as usize],
             of_channel: vec![0; channels as usize],
             banks: vec![Rows::default(); channels as usize * banks],
@@ -129,8 +130,6 @@ impl LaunchMemory {
             dram: 0,
             stores: 0,
             most_replies: 0,
-            l1_loads_before: 0,
-            most_l1_loads: 0,
             outstanding: Outstanding::new(table, l1_sets + slices as usize),
             l1_sets,
             places: Vec::new(),
@@ -196,7 +195,8 @@ impl LaunchMemory {
         }
         self.unplaced = self.unplaced.with(sums, u64::saturating_add);
         add(&mut self.stores, sums.stores);
-        add(&mut self.l1_loads, sums.l1_loads);
+        self.l1_loads.add(sums.l1_loads);
+        self.l1_ways.add(sums.l1_loads);
         self.constants.iter_mut().for_each(|constants| constants.look_up_anywhere(sums.constants));
         add(&mut self.at_slices, sums.at_slices);
         add(&mut self.late_replies, sums.late);
@@ -302,7 +302,8 @@ impl LaunchMemory {
     /// Begins a block.
     pub fn begin_block(&mut self) {
         self.stores = 0;
-        self.l1_loads_before = self.l1_loads;
+        self.l1_loads.begin_block();
+        self.l1_ways.begin_block();
         self.constants.iter_mut().for_each(Constants::begin_block);
     }
 
@@ -310,7 +311,8 @@ impl LaunchMemory {
     pub fn end_block(&mut self) {
         let replies = self.stores.saturating_add(self.outstanding.of_block());
         self.most_replies = self.most_replies.max(replies);
-        self.most_l1_loads = self.most_l1_loads.max(self.l1_loads - self.l1_loads_before);
+        self.l1_loads.end_block();
+        self.l1_ways.end_block();
         self.outstanding.end_block();
         self.constants.iter_mut().for_each(Constants::end_block);
     }
@@ -448,7 +450,7 @@ impl LaunchMemory {
             Access::Load | Access::AsyncCopy | Access::Fence => true,
         };
         if fetches {
-            add(&mut self.l1_loads, requests);
+            self.l1_loads.add(requests);
         }
         let parts = LineUse::LINE_BYTES / u64::from(l1.line);
         // a bank looks up the transactions of an access in a line one after the other, so that they
@@ -465,6 +467,7 @@ impl LaunchMemory {
             let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
             let position = sets.touch(set, number);
             sets.fetch(position, count);
+            self.l1_ways.add(count);
             if count > 0 && self.l1_sets > 0 {
                 self.places.push(AtPlace { place: set as u32, requests: count as u32 });
             }

@@ -1,6 +1,7 @@
 //! The lines of a cache that a launch touches.
 
 use super::outstanding::LoadId;
+use super::untracked::times_refused;
 use crate::kept::ByNumber;
 
 /// The sets of a cache, or of the slices of a cache.
@@ -55,13 +56,14 @@ impl Sets {
         self.keeps_all
     }
 
-    /// Returns how many times, one after the other, all ways of some set can wait for data, if at most
-    /// this many requests wait for a set at the same time.
-    pub fn times_full(&self, outstanding: impl Fn(u64) -> u64) -> u64 {
-        let ways = self.ways as u64;
+    /// Returns how many times, one after the other, a request can be refused because all ways of its
+    /// set wait for data, if at most this many loads wait for a set at the same time. A request that is
+    /// refused is one of these loads, unless stores need a way, too.
+    pub fn times_full(&self, stores_need_ways: bool, outstanding: impl Fn(u64) -> u64) -> u64 {
+        let (ways, refused) = (self.ways as u64, u64::from(!stores_need_ways));
         let full = |set: &SetUse| {
-            let may_be = set.lines.len() > self.ways && outstanding(set.set) >= ways;
-            if may_be { set.fetches / ways } else { 0 }
+            let may_be = set.lines.len() > self.ways && outstanding(set.set) >= ways + refused;
+            if may_be { set.fetches.saturating_sub(refused) / ways } else { 0 }
         };
         self.sets.iter().map(full).sum()
     }
@@ -103,8 +105,8 @@ impl LineState {
         self.bypassing != [0; 4]
     }
 
-    /// Returns how many times, one after the other, a fetch of the line can serve as many requests
-    /// as a cache allows. `by_sector` states whether each sector is fetched by itself. No more than
+    /// Returns how many times, one after the other, a request can be refused because a fetch of the line
+    /// serves as many others as a cache allows. `by_sector` states whether each sector is fetched by itself. No more than
     /// `most` loads of each sector reach the cache; it receives those that bypass the L1 only
     /// `with_bypassing`.
     pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64, with_bypassing: bool) -> u64 {
@@ -115,9 +117,9 @@ impl LineState {
             })
         };
         if by_sector {
-            requests().map(|requests| requests / merge).sum()
+            requests().map(|requests| times_refused(requests, merge)).sum()
         } else {
-            requests().sum::<u64>() / merge
+            times_refused(requests().sum(), merge)
         }
     }
 }

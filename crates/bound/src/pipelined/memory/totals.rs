@@ -7,18 +7,17 @@ use super::elsewhere::Unplaced;
 use super::launch::{LaunchMemory, Rows};
 use super::lines::LineState;
 use super::path::Partitioned;
-use super::untracked::{on_an_sm, times_full, times_if};
+use super::untracked::{on_an_sm, times_full, times_refused};
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
-use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
+use warpbound_core::machine::memory::{CacheSettings, WriteMiss, WritePolicy};
 use warpbound_core::path::LineUse;
 
 impl LaunchMemory {
     /// Returns the services that the launch adds to those of its blocks.
     pub fn beside(&self, residency: &Residency, stays: Stays) -> Beside {
         let sms = residency.used_sms();
-        let places = u64::from(residency.places);
-        let replies = self.most_replies.saturating_mul(places);
+        let replies = self.most_replies.saturating_mul(residency.together());
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
         let mut memory = self.at_slices.saturating_add(self.entrances()).saturating_add(late);
         if let Some(partitions) = &self.path.partitions
@@ -68,13 +67,13 @@ impl LaunchMemory {
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
         let anywhere = self.unplaced.to_dram;
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
-        let of_bank = |rows: &Rows| if rows.are_several { rows.requests } else { 1 };
-        let opened = if is_known {
-            self.banks.iter().filter(|rows| rows.first.is_some()).map(of_bank).sum()
-        } else {
-            self.of_channel.iter().sum::<u64>().saturating_add(anywhere)
-        };
-        opened.saturating_mul(dram.row())
+        if !is_known {
+            let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere);
+            return requests.saturating_mul(dram.row());
+        }
+        let more = |rows: &Rows| if rows.are_several { rows.requests - 1 } else { 0 };
+        let of_bank = |rows| more(rows).saturating_mul(dram.row()).saturating_add(dram.first_row());
+        self.banks.iter().filter(|rows| rows.first.is_some()).map(of_bank).fold(0, u64::saturating_add)
     }
 
     /// Returns the service of writing back lines that are in the L2 when the launch starts. Any of them
@@ -97,7 +96,8 @@ impl LaunchMemory {
 
     /// Returns the longest waits until a cache can track another fetch, one after the other.
     fn waits(&self, stays: Stays, residency: &Residency) -> u64 {
-        let (places, sms) = (u64::from(residency.places), residency.used_sms() as u64);
+        let sms = residency.used_sms() as u64;
+        let (together, everywhere) = (residency.together(), residency.everywhere());
         let fetches = stays == Stays::No || self.dram_stays > 0;
         let scale = self.path.scale;
         let mut sum: u64 = 0;
@@ -105,23 +105,29 @@ impl LaunchMemory {
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
             let keeps = keeps_l1;
-            let on_an_sm = |times: u64, by: u32| on_an_sm(residency, times, (by, self.most_l1_loads));
             let merged =
-                self.merged(l1, loads.saturating_mul(places), true, (keeps.then_some(sms), u64::MAX));
-            let full = if self.unplaced.requests > 0 {
-                times_if(outstanding.saturating_mul(places) >= l1.ways.into(), self.l1_loads, l1.ways)
-            } else {
-                sets.times_full(|set| {
-                    let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
-                    self.outstanding.most_at(set).saturating_mul(places)
-                })
+                self.merged(l1, loads.saturating_mul(together), true, (keeps.then_some(sms), u64::MAX));
+            let of_set = |set: u64| {
+                let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
+                self.outstanding.most_at(set).saturating_mul(together)
             };
-            let mut times = on_an_sm(merged, l1.merge).saturating_add(on_an_sm(full, l1.ways));
-            if outstanding.saturating_mul(places) > u64::from(l1.mshrs) {
+            let full = if self.unplaced.requests > 0 {
+                let may_be = outstanding.saturating_mul(together) >= l1.ways.into();
+                if may_be { self.l1_ways.all / u64::from(l1.ways) } else { 0 }
+            } else {
+                sets.times_full(l1.write_miss == WriteMiss::Allocate, of_set)
+            };
+            let mut times = on_an_sm(residency, merged, (l1.merge, self.l1_loads)).saturating_add(on_an_sm(
+                residency,
+                full,
+                (l1.ways, self.l1_ways),
+            ));
+            if outstanding.saturating_mul(together) > u64::from(l1.mshrs) {
                 // the L1 of each SM fetches by itself
                 let once = if keeps { self.fetches_of_l1().saturating_mul(sms) } else { u64::MAX };
-                let fetches = self.l1_loads.min(once);
-                times = times.saturating_add(on_an_sm(fetches / u64::from(l1.mshrs), l1.mshrs));
+                let fetches = self.l1_loads.all.min(once);
+                let tracked = times_refused(fetches, l1.mshrs.into());
+                times = times.saturating_add(on_an_sm(residency, tracked, (l1.mshrs, self.l1_loads)));
             }
             sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
         }
@@ -137,7 +143,7 @@ impl LaunchMemory {
             // an L1 that keeps its lines fetches each set of sectors once
             let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
             let most = if keeps_l1 && one_set { sms } else { u64::MAX };
-            let loads = loads.saturating_mul(places * sms);
+            let loads = loads.saturating_mul(everywhere);
             let mut times = self.merged(l2, loads, false, (stays.then_some(1), most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
@@ -145,14 +151,15 @@ impl LaunchMemory {
             let full = if stays {
                 0
             } else if is_known && self.unplaced.requests == 0 {
-                sets.times_full(|_| outstanding.saturating_mul(places * sms))
+                sets.times_full(true, |_| outstanding.saturating_mul(everywhere))
             } else {
                 let all = fetches.iter().sum::<u64>().saturating_add(anywhere);
-                times_if(outstanding.saturating_mul(places * sms) >= l2.ways.into(), all, l2.ways)
+                let may_be = outstanding.saturating_mul(everywhere) >= l2.ways.into();
+                if may_be { all / u64::from(l2.ways) } else { 0 }
             };
             let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
                 let place = if is_known { self.l1_sets + slice } else { usize::MAX };
-                self.outstanding.most_at(place).saturating_mul(places * sms) > u64::from(l2.mshrs)
+                self.outstanding.most_at(place).saturating_mul(everywhere) > u64::from(l2.mshrs)
             });
             let tracked = times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
             times = times.saturating_add(full).saturating_add(tracked);
@@ -160,7 +167,7 @@ impl LaunchMemory {
         }
         let room = dram.places(settings.slices.into());
         let only_loads = stays != Stays::No && !self.path.forwards_stores();
-        let held: u64 = if only_loads && outstanding.saturating_mul(places * sms) <= room {
+        let held: u64 = if only_loads && outstanding.saturating_mul(everywhere) <= room {
             0
         } else if stays != Stays::No || self.l2.is_none() {
             let of_channels = self.by_slice(&self.of_channel);
@@ -168,7 +175,7 @@ impl LaunchMemory {
         } else {
             // a write-back for each request
             let all = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);
-            all.saturating_mul(2) / room
+            times_refused(all.saturating_mul(2), room)
         };
         sum.saturating_add(held.saturating_mul(self.path.fetch_of_slice() * scale))
     }
@@ -186,8 +193,8 @@ impl LaunchMemory {
         self.lines.all().map_or(u64::MAX, |all| all.map(|(_, state)| sets(state)).sum())
     }
 
-    /// Returns how many times, one after the other, a fetch may serve as many requests as a cache
-    /// allows. `loads` is the largest number of loads that wait at the same time. If the lines stay,
+    /// Returns how many times, one after the other, a request can be refused because a fetch serves as
+    /// many others as a cache allows. `loads` is the largest number of loads that wait at the same time. If the lines stay,
     /// `keep` is the number of caches, each of which fetches a set of sectors once. At most `most`
     /// loads of each sector reach the cache.
     fn merged(
@@ -205,12 +212,13 @@ impl LaunchMemory {
         let merge = u64::from(cache.merge);
         let of_one = loads.saturating_mul(if by_sector { 1 } else { 4 });
         let anywhere = if is_l1 { self.unplaced.l1_loads } else { self.unplaced.loads };
-        let all_loads =
-            || if is_l1 { self.l1_loads } else { self.l2_loads.iter().sum::<u64>().saturating_add(anywhere) };
-        let Some(all) = self.lines.all() else { return all_loads() / merge };
+        let all_loads = || {
+            if is_l1 { self.l1_loads.all } else { self.l2_loads.iter().sum::<u64>().saturating_add(anywhere) }
+        };
+        let Some(all) = self.lines.all() else { return times_refused(all_loads(), merge) };
         if anywhere > 0 {
             let is_bypassed = self.path.has_bypasses && !is_l1;
-            return if of_one <= merge && !is_bypassed { 0 } else { all_loads() / merge };
+            return if of_one <= merge && !is_bypassed { 0 } else { times_refused(all_loads(), merge) };
         }
         let times = |state: &LineState| {
             // an atomic may access a sector several times

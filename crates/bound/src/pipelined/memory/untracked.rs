@@ -2,12 +2,35 @@
 
 use crate::resident::Residency;
 
+/// Loads of a launch, and the most of them that a block has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Loads {
+    pub all: u64,
+    /// The loads before the present block.
+    before: u64,
+    most: u64,
+}
+
+impl Loads {
+    pub fn add(&mut self, loads: u64) {
+        self.all = self.all.saturating_add(loads);
+    }
+
+    pub fn begin_block(&mut self) {
+        self.before = self.all;
+    }
+
+    pub fn end_block(&mut self) {
+        self.most = self.most.max(self.all - self.before);
+    }
+}
+
 /// Returns how many times a cache of an SM may be unable to track another fetch on the SM that the
-/// bound follows, if all of a launch's loads on one SM made that `times`, and each time takes `by`
-/// other loads, of which a block has no more than `most`.
-pub(super) fn on_an_sm(residency: &Residency, times: u64, (by, most): (u32, u64)) -> u64 {
+/// bound follows, if all of a launch's loads on one SM made that `times`, and each time one of these
+/// loads is refused because of `by` others.
+pub(super) fn on_an_sm(residency: &Residency, times: u64, (by, loads): (u32, Loads)) -> u64 {
     let sms = residency.used_sms() as u64;
-    let of_blocks = |blocks: u64| times.min(blocks.saturating_mul(most) / u64::from(by));
+    let of_blocks = |blocks: u64| times.min(times_refused(blocks.saturating_mul(loads.most), by.into()));
     if sms <= 1 {
         times
     } else if residency.all_at_once() {
@@ -18,18 +41,20 @@ pub(super) fn on_an_sm(residency: &Residency, times: u64, (by, most): (u32, u64)
     }
 }
 
-/// Returns how many times this many requests fill `by` places, one after the other, if they can fill
-/// them at all.
-pub(super) fn times_if(may_be: bool, requests: u64, by: u32) -> u64 {
-    if may_be { requests / u64::from(by) } else { 0 }
+/// Returns how many times, one after the other, one of this many requests can be refused because `by`
+/// others take all places of a resource.
+pub(super) fn times_refused(requests: u64, by: u64) -> u64 {
+    requests.saturating_sub(1) / by
 }
 
-/// Returns how many times, one after the other, requests may fill `by` places of a resource, if each
-/// resource has this many requests, and `anywhere` further ones may be at any of them.
+/// Returns how many times, one after the other, a request can be refused because `by` others take all
+/// places of a resource, if each resource has this many requests, and `anywhere` further ones may be
+/// at any of them.
 pub(super) fn times_full(of_each: impl Iterator<Item = u64>, anywhere: u64, by: u64) -> u64 {
     let (mut times, mut left, mut is_any) = (0, 0, false);
     for requests in of_each {
-        (times, left, is_any) = (times + requests / by, left + requests % by, true);
+        let others = requests.saturating_sub(1);
+        (times, left, is_any) = (times + others / by, left + others % by, true);
     }
     if is_any && anywhere > 0 {
         anywhere.saturating_add(left).div_euclid(by).saturating_add(times)

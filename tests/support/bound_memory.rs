@@ -126,6 +126,11 @@ pub fn value(
     Some(naive.bound(blocks))
 }
 
+/// How many times one of these requests can be refused because `by` others wait.
+fn refused(requests: u64, by: u32) -> u64 {
+    requests.saturating_sub(1) / u64::from(by)
+}
+
 /// Whether an access goes to memory.
 fn is_global(table: &TimingTable, step: Step) -> bool {
     table.instr(step.pc()).access.is_some_and(|access| access != Access::Fence)
@@ -630,6 +635,12 @@ impl Naive<'_> {
         self.dram_ticks(own + dram.rcd + dram.rrd.max(1) + 3)
     }
 
+    /// The first row of a bank.
+    fn first_row(&self) -> u64 {
+        let dram = self.dram();
+        self.dram_ticks(dram.rp + dram.rcd + dram.rrd.max(1) + 3)
+    }
+
     fn channel(&self, line: u64) -> u64 {
         self.slice(line) as u64 / u64::from(self.machine.memory().partitions.slices)
     }
@@ -648,9 +659,10 @@ impl Naive<'_> {
         }
         let openings = |rows: &Vec<(u64, u64)>| {
             let is_one = rows.iter().all(|(row, _)| *row == rows[0].0);
-            if is_one { 1 } else { rows.iter().map(|(_, requests)| requests).sum() }
+            let all: u64 = rows.iter().map(|(_, requests)| requests).sum();
+            self.first_row() + if is_one { 0 } else { (all - 1) * self.row() }
         };
-        banks.values().map(openings).sum::<u64>() * self.row()
+        banks.values().map(openings).sum()
     }
 
     /// The service of DRAM.
@@ -726,7 +738,8 @@ impl Naive<'_> {
             for (line, loads) in &lines {
                 let fetches = sets.iter().filter(|(of, _)| of == line).count() as u64;
                 let most = if self.l1_stays { fetches } else { u64::MAX };
-                times += self.joined(&l1, loads, instructions, l1.sectored, u64::MAX).min(most);
+                let waiting = (instructions, all_loads.as_slice());
+                times += self.joined(&l1, loads, waiting, l1.sectored, u64::MAX).min(most);
             }
             // all ways of a set: with one bank, only the first transaction of an access in a line
             let firsts: Vec<Request> = loads
@@ -741,14 +754,16 @@ impl Naive<'_> {
             for (set, lines) in self.lines_of_l1() {
                 let own: Vec<Request> =
                     firsts.iter().copied().filter(|load| self.l1_set(load.line) == set.1).collect();
-                if lines.len() > l1.ways as usize && self.at_once(&own) >= l1.ways.into() {
-                    times += own.len() as u64 / u64::from(l1.ways);
+                // the one that is refused may be a store that needs a way
+                let refused = u64::from(l1.write_miss != WriteMiss::Allocate);
+                if lines.len() > l1.ways as usize && self.at_once(&own) >= u64::from(l1.ways) + refused {
+                    times += (own.len() as u64).saturating_sub(refused) / u64::from(l1.ways);
                 }
             }
             // all registers
             if waiting > l1.mshrs.into() {
                 let most = if self.l1_stays { sets.len() as u64 } else { u64::MAX };
-                times += (loads.len() as u64).min(most) / u64::from(l1.mshrs);
+                times += refused((loads.len() as u64).min(most), l1.mshrs);
             }
             sum += times * (2 + self.below(goes_to_dram));
         }
@@ -764,12 +779,14 @@ impl Naive<'_> {
             for (line, loads) in &lines {
                 let fetched = fetches.iter().filter(|(request, _)| request.line == *line).count() as u64;
                 let limit = if stays { fetched } else { u64::MAX };
-                times += self.joined(&l2, loads, instructions, by_sector, most).min(limit);
+                let waiting = (instructions, all_loads.as_slice());
+                times += self.joined(&l2, loads, waiting, by_sector, most).min(limit);
             }
             for (set, lines) in self.lines_of_l2() {
                 let own = all_loads.iter().filter(|load| self.l2_set(load.line) == set).count() as u64;
-                if lines.len() > l2.ways as usize && waiting >= l2.ways.into() {
-                    times += own / u64::from(l2.ways);
+                let refused = u64::from(l2.write_miss != WriteMiss::Allocate);
+                if lines.len() > l2.ways as usize && waiting >= u64::from(l2.ways) + refused {
+                    times += own.saturating_sub(refused) / u64::from(l2.ways);
                 }
             }
             let mut slices: BTreeMap<usize, Vec<Request>> = BTreeMap::new();
@@ -779,7 +796,7 @@ impl Naive<'_> {
                     let of_slice =
                         fetches.iter().filter(|(request, _)| self.slice(request.line) == *slice).count();
                     let count = if stays { of_slice } else { loads.len() };
-                    times += count as u64 / u64::from(l2.mshrs);
+                    times += refused(count as u64, l2.mshrs);
                 }
             }
             sum += times * self.below(true);
@@ -791,7 +808,7 @@ impl Naive<'_> {
         let held = if stays && !self.forwards_stores() && waiting <= room {
             0
         } else if !stays && self.l2.is_some() {
-            2 * self.of_slices().into_values().sum::<u64>() / room
+            (2 * self.of_slices().into_values().sum::<u64>()).saturating_sub(1) / room
         } else {
             let mut channels: BTreeMap<u64, u64> = BTreeMap::new();
             for request in &self.all {
@@ -802,18 +819,19 @@ impl Naive<'_> {
             for (request, _) in fetches.iter().filter(|_| self.l2.is_some()) {
                 *channels.entry(self.channel(request.line)).or_default() += 1;
             }
-            channels.into_values().map(|requests| requests / room).sum()
+            channels.into_values().map(|requests| (requests - 1) / room).sum()
         };
         sum + held * self.below(true)
     }
 
-    /// How many times a fetch of a line may serve `merge` of these loads of it. `waiting` loads wait at
-    /// the same time, and no more than `most` of a sector reach the cache.
+    /// How many times one of these loads of a line may be refused because a fetch serves `merge` others.
+    /// `waiting` loads of all loads wait at the same time, and no more than `most` of a sector reach the
+    /// cache.
     fn joined(
         &self,
         cache: &CacheSettings,
         loads: &[Request],
-        waiting: u64,
+        (waiting, all_loads): (u64, &[Request]),
         by_sector: bool,
         most: u64,
     ) -> u64 {
@@ -827,10 +845,25 @@ impl Naive<'_> {
             let first = |load: &&Request| self.asked(load).trailing_zeros() == sector;
             (loads.iter().filter(first).count() as u64).min(most)
         };
+        // those that wait are counted in 256 groups of sectors or, if any cache joins by line, of lines
+        let joins_by_sector = self.l1.is_none_or(|l1| l1.sectored) && self.l2.is_none_or(|l2| l2.sectored);
+        let group = |line: u64, sector: u32| {
+            (if joins_by_sector { 4 * line + u64::from(sector) } else { line }) % 256
+        };
+        let may_be = |sector: u32| {
+            let of_group = group(loads[0].line, sector);
+            let all = all_loads.iter().filter(|load| group(load.line, load.sector) == of_group);
+            has_bypasses || self.at_once(&all.copied().collect::<Vec<_>>()) > merge
+        };
         if by_sector {
-            (0..4).map(|sector| of_sector(sector) / merge).sum()
+            (0..4)
+                .filter(|&sector| may_be(sector))
+                .map(|sector| refused(of_sector(sector), cache.merge))
+                .sum()
+        } else if may_be(0) {
+            refused((0..4).map(of_sector).sum(), cache.merge)
         } else {
-            (0..4).map(of_sector).sum::<u64>() / merge
+            0
         }
     }
 
@@ -847,7 +880,7 @@ impl Naive<'_> {
             };
             *of_blocks.entry(*block).or_default() += own.iter().map(|of| at(of.index)).max().unwrap_or(0);
         }
-        of_blocks.into_values().max().unwrap_or(0) * self.places
+        of_blocks.into_values().max().unwrap_or(0) * self.places.min(self.taken.len() as u64)
     }
 
     // ---- the bound

@@ -19,6 +19,10 @@ use warpbound_core::program::{Access, TimingTable};
 /// The number of sets of an L1 above which what waits for them is not counted set by set.
 const MOST_SETS: usize = 1024;
 
+/// The number of groups of lines, or of sectors, for each of which is counted how many loads wait at the
+/// same time.
+const GROUPS: usize = 256;
+
 /// The requests of a launch.
 #[derive(Clone, Debug)]
 pub(in crate::pipelined) struct LaunchMemory {
@@ -130,7 +134,7 @@ impl LaunchMemory {
             dram: 0,
             stores: 0,
             most_replies: 0,
-            outstanding: Outstanding::new(table, l1_sets + slices as usize),
+            outstanding: Outstanding::new(table, l1_sets + slices as usize + GROUPS),
             l1_sets,
             places: Vec::new(),
             costs: Vec::new(),
@@ -385,6 +389,9 @@ impl LaunchMemory {
             slice = Some(at);
             sent.misses_l1 |= looks_up && !self.was_loaded(line, part);
             let request = Request { line, sectors: of_l2, own: part, slice: at };
+            if !is_store {
+                self.places.push(AtPlace { place: self.group(line, part) as u32, requests: 1 });
+            }
             sent.late += u64::from(self.request_at(access, request, &cost));
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
@@ -472,6 +479,15 @@ impl LaunchMemory {
                 self.places.push(AtPlace { place: set as u32, requests: count as u32 });
             }
         }
+    }
+
+    /// Returns the place at which loads are counted that may join the fetch of these sectors of a line.
+    pub(super) fn group(&self, line: u64, sectors: u8) -> usize {
+        let number = match self.path.joins_by_sector() {
+            true => line << 2 | u64::from(sectors.trailing_zeros().min(3)),
+            false => line,
+        };
+        self.l1_sets + self.of_slice.len() + number as usize % GROUPS
     }
 
     /// Records that requests of an access for sectors of a line reach their slice, and returns it.

@@ -107,19 +107,29 @@ impl LineState {
 
     /// Returns how many times, one after the other, a request can be refused because a fetch of the line
     /// serves as many others as a cache allows. `by_sector` states whether each sector is fetched by itself. No more than
-    /// `most` loads of each sector reach the cache; it receives those that bypass the L1 only
-    /// `with_bypassing`.
-    pub fn times_merged(&self, merge: u64, by_sector: bool, most: u64, with_bypassing: bool) -> u64 {
+    /// `most` loads of each sector reach the cache, and only as many wait at the same time as `waiting`
+    /// says; it receives those that bypass the L1 only `with_bypassing`.
+    pub fn times_merged(
+        &self,
+        merge: u64,
+        by_sector: bool,
+        (most, waiting): (u64, impl Fn(u8) -> u64),
+        with_bypassing: bool,
+    ) -> u64 {
         let requests = || {
             let all = self.loads.iter().zip(&self.bypassing);
             all.map(|(&loads, &bypassing)| {
                 u64::from(loads).min(most) + if with_bypassing { bypassing.into() } else { 0 }
             })
         };
+        let may_be = |sectors| with_bypassing || waiting(sectors) > merge;
         if by_sector {
-            requests().map(|requests| times_refused(requests, merge)).sum()
-        } else {
+            let of_sectors = requests().enumerate().filter(|(sector, _)| may_be(1 << sector));
+            of_sectors.map(|(_, requests)| times_refused(requests, merge)).sum()
+        } else if may_be(0b1111) {
             times_refused(requests().sum(), merge)
+        } else {
+            0
         }
     }
 }

@@ -342,6 +342,15 @@ impl Path {
         self.l2().is_none_or(|l2| l2.sectored && u64::from(l2.fetch) == LineUse::SECTOR_BYTES)
     }
 
+    /// Returns whether loads join fetches of their own sectors only, in the L1 and in the L2.
+    pub fn joins_by_sector(&self) -> bool {
+        self.by_sector
+            && self.l1.as_ref().is_none_or(|l1| l1.sectored)
+            && self.fetches_exactly()
+            // requests for different parts of a line of constants may join the same fetch
+            && !self.parts_of_constants()
+    }
+
     /// Returns whether stores go on to DRAM: there is no L2, or it forwards them.
     pub fn forwards_stores(&self) -> bool {
         self.l2().is_none_or(|l2| !(l2.write == WritePolicy::Back && l2.write_miss == WriteMiss::Allocate))

@@ -101,12 +101,11 @@ impl LaunchMemory {
         let fetches = stays == Stays::No || self.dram_stays > 0;
         let scale = self.path.scale;
         let mut sum: u64 = 0;
-        let (loads, outstanding) = self.outstanding.most();
+        let outstanding = self.outstanding.most().1;
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
             let keeps = keeps_l1;
-            let merged =
-                self.merged(l1, loads.saturating_mul(together), true, (keeps.then_some(sms), u64::MAX));
+            let merged = self.merged(l1, together, true, (keeps.then_some(sms), u64::MAX));
             let of_set = |set: u64| {
                 let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
                 self.outstanding.most_at(set).saturating_mul(together)
@@ -132,7 +131,7 @@ impl LaunchMemory {
             sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
         }
         if let Some(constants) = &self.constants {
-            let times = constants.times_untracked(residency, (loads, outstanding));
+            let times = constants.times_untracked(residency, self.outstanding.most());
             sum = sum.saturating_add(times.saturating_mul(self.path.fetch_of_l1(fetches) * scale));
         }
         let (Some(Partitioned { settings, dram, .. }), true) = (&self.path.partitions, fetches) else {
@@ -143,15 +142,16 @@ impl LaunchMemory {
             // an L1 that keeps its lines fetches each set of sectors once
             let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
             let most = if keeps_l1 && one_set { sms } else { u64::MAX };
-            let loads = loads.saturating_mul(everywhere);
-            let mut times = self.merged(l2, loads, false, (stays.then_some(1), most));
+            let mut times = self.merged(l2, everywhere, false, (stays.then_some(1), most));
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
             let anywhere = self.unplaced.loads;
             let full = if stays {
                 0
             } else if is_known && self.unplaced.requests == 0 {
-                sets.times_full(true, |_| outstanding.saturating_mul(everywhere))
+                sets.times_full(l2.write_miss == WriteMiss::Allocate, |_| {
+                    outstanding.saturating_mul(everywhere)
+                })
             } else {
                 let all = fetches.iter().sum::<u64>().saturating_add(anywhere);
                 let may_be = outstanding.saturating_mul(everywhere) >= l2.ways.into();
@@ -194,13 +194,13 @@ impl LaunchMemory {
     }
 
     /// Returns how many times, one after the other, a request can be refused because a fetch serves as
-    /// many others as a cache allows. `loads` is the largest number of loads that wait at the same time. If the lines stay,
-    /// `keep` is the number of caches, each of which fetches a set of sectors once. At most `most`
-    /// loads of each sector reach the cache.
+    /// many others as a cache allows. `blocks` is the largest number of blocks whose loads reach the cache
+    /// at the same time. If the lines stay, `keep` is the number of caches, each of which fetches a set
+    /// of sectors once. At most `most` loads of each sector reach the cache.
     fn merged(
         &self,
         cache: &CacheSettings,
-        loads: u64,
+        blocks: u64,
         is_l1: bool,
         (keep, most): (Option<u64>, u64),
     ) -> u64 {
@@ -210,6 +210,7 @@ impl LaunchMemory {
             // requests for different parts of a line of constants may join the same fetch
             && (is_l1 || !self.path.parts_of_constants());
         let merge = u64::from(cache.merge);
+        let loads = self.outstanding.most().0.saturating_mul(blocks);
         let of_one = loads.saturating_mul(if by_sector { 1 } else { 4 });
         let anywhere = if is_l1 { self.unplaced.l1_loads } else { self.unplaced.loads };
         let all_loads = || {
@@ -220,17 +221,19 @@ impl LaunchMemory {
             let is_bypassed = self.path.has_bypasses && !is_l1;
             return if of_one <= merge && !is_bypassed { 0 } else { times_refused(all_loads(), merge) };
         }
-        let times = |state: &LineState| {
+        let times = |line: u64, state: &LineState| {
             // an atomic may access a sector several times
             let is_bypassed = state.is_bypassed() && !is_l1;
             if of_one <= merge && !is_bypassed {
                 return 0;
             }
             let most = if is_bypassed { u64::MAX } else { most };
-            let times = state.times_merged(merge, by_sector, most, is_bypassed);
+            let waiting =
+                |sectors| self.outstanding.most_at(self.group(line, sectors)).saturating_mul(blocks);
+            let times = state.times_merged(merge, by_sector, (most, waiting), is_bypassed);
             let fetches = if is_l1 { state.sets_of_l1.count_ones() } else { state.fetches };
             keep.map_or(times, |caches| times.min(u64::from(fetches).saturating_mul(caches)))
         };
-        all.map(|(_, state)| times(state)).sum()
+        all.map(|(&line, state)| times(line, state)).sum()
     }
 }

@@ -29,7 +29,8 @@ const INBOX: u64 = 32;
 pub(super) struct Cost {
     /// The services, in the scaled unit.
     pub service: Services,
-    /// The service of the writes of its results, in the scaled unit.
+    /// The service of the writes of its results, in the scaled unit. That of requests to memory is what
+    /// exceeds their service behind the SM.
     pub writes: u64,
     /// Whether every sub-core can wait for this service.
     pub shared: bool,
@@ -307,6 +308,7 @@ impl Costs {
         let service = sent.service + sent.requests * self.apart(instr, access);
         let addresses = self.addresses(access, sent.requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
+        cost.writes = self.writes_beside(cost.writes, sent.requests);
         cost.earlier = self.earlier_in(sent.fetches, false);
         (cost, sent)
     }
@@ -420,8 +422,15 @@ impl Costs {
         }
         let addresses = self.addresses(access, requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
+        cost.writes = self.writes_beside(cost.writes, requests);
         cost.earlier = self.earlier_in(fetches, hits_l1);
         cost
+    }
+
+    /// Returns what writing the results of requests costs on other SMs, given all of it: what exceeds
+    /// the service of each request behind its SM.
+    fn writes_beside(&self, writes: u64, requests: u64) -> u64 {
+        writes.saturating_sub(requests * self.scale)
     }
 
     /// Returns the cost of a load that goes through the cache for constants, and records its requests.

@@ -19,7 +19,7 @@ impl LaunchMemory {
         let sms = residency.used_sms();
         let replies = self.most_replies.saturating_mul(residency.together());
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
-        let mut memory = self.at_slices.saturating_add(self.entrances()).saturating_add(late);
+        let mut memory = self.at_slices.saturating_add(self.entrances(residency)).saturating_add(late);
         if let Some(partitions) = &self.path.partitions
             && sms > 1
             && replies >= u64::from(partitions.settings.crossbar_queue)
@@ -37,16 +37,19 @@ impl LaunchMemory {
     }
 
     /// Returns the service of requests that are delivered to slices, if a slice may be full.
-    fn entrances(&self) -> u64 {
+    fn entrances(&self, residency: &Residency) -> u64 {
         let Some(partitions) = &self.path.partitions else { return 0 };
-        let of_slices = self.by_slice(&self.of_slice);
-        let anywhere = self.unplaced.requests;
-        let is_full =
-            |&&requests: &&u64| requests.saturating_add(anywhere) > u64::from(partitions.settings.queue);
-        let full = || of_slices.iter().filter(is_full);
-        let may_wait = full().fold(if full().next().is_some() { anywhere } else { 0 }, |sum, &requests| {
-            sum.saturating_add(requests)
-        });
+        let (of_slices, loads) = (self.by_slice(&self.of_slice), self.by_slice(&self.l2_loads));
+        let anywhere = &self.unplaced;
+        let is_full = |slice: usize| {
+            let loads = loads[slice].saturating_add(anywhere.loads);
+            let others = of_slices[slice].saturating_add(anywhere.requests).saturating_sub(loads);
+            let at_once = loads.min(self.most_at_slice(slice).saturating_mul(residency.everywhere()));
+            others.saturating_add(at_once) > partitions.settings.queue.into()
+        };
+        let full: Vec<usize> = (0..of_slices.len()).filter(|&slice| is_full(slice)).collect();
+        let unplaced = if full.is_empty() { 0 } else { anywhere.requests };
+        let may_wait = full.iter().fold(unplaced, |sum, &slice| sum.saturating_add(of_slices[slice]));
         // a request may count in front of the entrance although it is served behind it later
         self.path.ticks(1).max(self.path.scale).saturating_mul(may_wait)
     }
@@ -59,6 +62,13 @@ impl LaunchMemory {
         } else {
             Cow::Owned(vec![numbers.iter().sum()])
         }
+    }
+
+    /// Returns the largest number of loads of a block that wait at a slice at the same time, or at all
+    /// slices if the slice of a request depends on the sectors that are missing when it is sent.
+    fn most_at_slice(&self, slice: usize) -> u64 {
+        let place = if self.path.one_slice_per_line { self.l1_sets + slice } else { usize::MAX };
+        self.outstanding.most_at(place)
     }
 
     /// Returns the service of opening rows, if all requests are known.
@@ -158,8 +168,7 @@ impl LaunchMemory {
                 if may_be { all / u64::from(l2.ways) } else { 0 }
             };
             let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
-                let place = if is_known { self.l1_sets + slice } else { usize::MAX };
-                self.outstanding.most_at(place).saturating_mul(everywhere) > u64::from(l2.mshrs)
+                self.most_at_slice(slice).saturating_mul(everywhere) > u64::from(l2.mshrs)
             });
             let tracked = times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
             times = times.saturating_add(full).saturating_add(tracked);

@@ -587,8 +587,30 @@ impl Naive<'_> {
             return 0;
         }
         let room = u64::from(self.machine.memory().partitions.queue);
-        let requests: u64 = self.of_slices().into_values().filter(|&requests| requests > room).sum();
+        let is_full = |&(slice, requests): &(usize, u64)| {
+            let of_slice = |of: &&Request| of.access != Access::Store && self.slice(of.line) == slice;
+            let loads: Vec<Request> = self.all.iter().filter(of_slice).copied().collect();
+            let count = loads.len() as u64;
+            requests - count + count.min(self.at_once(&loads)) > room
+        };
+        let requests: u64 = self.of_slices().into_iter().filter(is_full).map(|(_, requests)| requests).sum();
         requests * self.ticks(1).max(self.scale())
+    }
+
+    /// What loads count behind their L1 that hit there or join a fetch, if its lines stay.
+    fn spared_by_l1(&self) -> u64 {
+        let (mut all, mut once) = ([0, 0], [0, 0]);
+        let mut seen = BTreeSet::new();
+        for request in self.all.iter().filter(|request| request.access == Access::Load) {
+            let passing = self.passing(Self::bytes(self.asked(request)));
+            let late = if self.partitions && self.may_fetch(request) { passing } else { 0 };
+            let is_first = seen.insert((request.line, self.asked(request)));
+            for sums in [Some(&mut all), is_first.then_some(&mut once)].into_iter().flatten() {
+                sums[0] += passing - self.scale();
+                sums[1] += late;
+            }
+        }
+        (0..2).map(|of: usize| all[of].saturating_sub(once[of])).sum()
     }
 
     /// C
@@ -913,7 +935,8 @@ impl Naive<'_> {
             + self.replies(case)
             + self.deliveries()
             + self.dram_service(case)
-            + (code + self.excursions(case)) * scale;
+            + (code + self.excursions(case)) * scale
+            - if case == Case::L1 { self.spared_by_l1() } else { 0 };
         self.code.once()
             + of_launch(self.machine, count)
             + (places * service + of_spans * scale) / (places * scale)

@@ -50,12 +50,16 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) of_channel: Vec<u64>,
     /// The rows of the banks, channel by channel.
     pub(super) banks: Vec<Rows>,
-    /// Services of requests at slices, for several SMs; of the write-back; of DRAM if lines of the L2
-    /// stay, and if not.
+    /// Services of requests at slices that count by themselves; of the write-back; of DRAM if lines of
+    /// the L2 stay, and if not.
     pub(super) at_slices: u64,
     /// The services of replies that may come from DRAM, on machines where others do not: if lines of
     /// the L2 stay, and if not.
     pub(super) late_replies_stays: u64,
+    /// What loads that look up an L1 add to the services at slices and to those of late replies; and the
+    /// same of one load for each set of sectors of each line.
+    pub(super) of_l1: Behind,
+    pub(super) once_of_l1: Behind,
     pub(super) late_replies: u64,
     pub(super) write_backs: u64,
     pub(super) dram_stays: u64,
@@ -89,6 +93,14 @@ pub(super) struct Rows {
 /// What the cost of a transaction depends on: the access, the sectors that it touches, and the `ends` of
 /// [`Path::request`].
 type RequestKind = (Access, u8, (u64, bool));
+
+/// Services of loads behind their L1.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Behind {
+    pub at_slices: u64,
+    /// The services of their replies if lines of the L2 stay.
+    pub late: u64,
+}
 
 /// What the transactions of an access in a line cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,6 +140,8 @@ impl LaunchMemory {
             banks: vec![Rows::default(); channels as usize * banks],
             at_slices: 0,
             late_replies_stays: 0,
+            of_l1: Behind::default(),
+            once_of_l1: Behind::default(),
             late_replies: 0,
             write_backs: 0,
             dram_stays: 0,
@@ -392,7 +406,16 @@ impl LaunchMemory {
             if !is_store {
                 self.places.push(AtPlace { place: self.group(line, part) as u32, requests: 1 });
             }
-            sent.late += u64::from(self.request_at(access, request, &cost));
+            let is_first = looks_up && self.lines.at(line).is_some_and(|state| !state.l1_looked_up(of_l2));
+            let is_late = self.request_at(access, request, &cost);
+            sent.late += u64::from(is_late);
+            let late = if is_late { cost.late } else { 0 };
+            if looks_up {
+                self.of_l1.add(cost.at_slices, late);
+            }
+            if is_first {
+                self.once_of_l1.add(cost.at_slices, late);
+            }
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
             part = next;
@@ -607,6 +630,13 @@ impl LaunchMemory {
         state.brought |= brought;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         new
+    }
+}
+
+impl Behind {
+    fn add(&mut self, at_slices: u64, late: u64) {
+        add(&mut self.at_slices, at_slices);
+        add(&mut self.late, late);
     }
 }
 

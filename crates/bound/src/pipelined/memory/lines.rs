@@ -100,6 +100,11 @@ pub(super) struct LineState {
 }
 
 impl LineState {
+    /// Returns whether a load of these sectors has looked up an L1.
+    pub fn l1_looked_up(&self, sectors: u8) -> bool {
+        self.sets_of_l1 >> sectors & 1 != 0
+    }
+
     /// Returns whether atomics or loads access the line that bypass the L1.
     pub fn is_bypassed(&self) -> bool {
         self.bypassing != [0; 4]

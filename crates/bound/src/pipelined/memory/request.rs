@@ -19,7 +19,8 @@ pub(super) struct RequestCost {
     pub copies: u64,
     /// The service on the SM and, unless they count by themselves, behind the entrance of the slice.
     pub service: u64,
-    /// The services at slices that count by themselves, because several SMs share the slices.
+    /// The services at slices that count by themselves: all of them if several SMs share the slices;
+    /// otherwise, for a load that may hit in an L1, what exceeds its service on the SM.
     pub at_slices: u64,
     /// The service of its reply if it comes from DRAM.
     pub late: u64,
@@ -54,6 +55,9 @@ impl Path {
         if alone {
             cost.at_slices = self.behind(sent, 0);
             cost.service = end.max(self.scale);
+        } else if self.l1.is_some() && !is_store && !bypasses {
+            cost.service = end.max(self.scale);
+            cost.at_slices = behind - cost.service;
         }
         if copies == 2 {
             let later = self.behind(bytes, 0) + self.ticks(1);

@@ -20,6 +20,9 @@ impl LaunchMemory {
         let replies = self.most_replies.saturating_mul(residency.together());
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
         let mut memory = self.at_slices.saturating_add(self.entrances(residency)).saturating_add(late);
+        if stays == Stays::InL1 {
+            memory = memory.saturating_sub(self.spared_by_l1(sms as u64));
+        }
         if let Some(partitions) = &self.path.partitions
             && sms > 1
             && replies >= u64::from(partitions.settings.crossbar_queue)
@@ -34,6 +37,14 @@ impl LaunchMemory {
         };
         let waits = self.waits(stays, residency);
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
+    }
+
+    /// Returns the service behind the SMs of loads that hit in their L1, or join a fetch there, if its lines
+    /// stay: the L1 of each SM fetches each set of sectors once.
+    fn spared_by_l1(&self, sms: u64) -> u64 {
+        let (all, once) = (self.of_l1, self.once_of_l1);
+        let at_slices = all.at_slices.saturating_sub(once.at_slices.saturating_mul(sms));
+        at_slices.saturating_add(all.late.saturating_sub(once.late.saturating_mul(sms)))
     }
 
     /// Returns the service of requests that are delivered to slices, if a slice may be full.

@@ -56,8 +56,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// The services of replies that may come from DRAM, on machines where others do not: if lines of
     /// the L2 stay, and if not.
     pub(super) late_replies_stays: u64,
-    /// What loads that look up an L1 add to the services at slices and to those of late replies; and the
-    /// same of one load for each set of sectors of each line.
+    /// What loads that look up an L1 add to `at_slices` and `late_replies_stays`, and what one load for
+    /// each set of sectors of each line adds.
     pub(super) of_l1: Behind,
     pub(super) once_of_l1: Behind,
     pub(super) late_replies: u64,

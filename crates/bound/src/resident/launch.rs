@@ -269,7 +269,7 @@ impl LaunchShares {
     /// block that decides its bound.
     fn last_sm(&self) -> (usize, Decided) {
         let of_sm = |sm: usize| (sm, self.of_sm(sm));
-        (0..self.residency.sms).map(of_sm).max_by_key(|(_, decided)| decided.bound).unwrap_or_default()
+        (0..self.residency.used_sms()).map(of_sm).max_by_key(|(_, decided)| decided.bound).unwrap_or_default()
     }
 
     /// Returns whether a chain stays on one sub-core as long as it stays in one CTA slot.

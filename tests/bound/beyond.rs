@@ -99,6 +99,7 @@ impl Settings {
         if between(0, 1) == 0 {
             costs.first = between(0, 12) as u64 * between(0, 1) as u64;
             costs.start = between(0, 6) as u64 * between(0, 1) as u64;
+            costs.refill = between(0, 9) as u64 * between(0, 1) as u64;
             costs.end = between(0, 20) as u64 * between(0, 1) as u64;
             costs.blocks_per_cycle = between(0, 3) as u32;
             costs.total_blocks_per_cycle = between(0, 3) as u32;
@@ -116,9 +117,9 @@ impl Settings {
     fn on(&self, machine: &str) -> String {
         let Self { sms, others, queue, write_back, costs } = self;
         let queue = queue.map_or(String::new(), |queue| format!("queue: {queue}, "));
-        let Launch { first, start, end, blocks_per_cycle, total_blocks_per_cycle, .. } = costs;
+        let Launch { first, start, refill, end, blocks_per_cycle, total_blocks_per_cycle, .. } = costs;
         let launch = format!(
-            "Launch(first: {first}, start: {start}, end: {end}, blocks_per_cycle: {blocks_per_cycle}, \
+            "Launch(first: {first}, start: {start}, refill: {refill}, end: {end}, blocks_per_cycle: {blocks_per_cycle}, \
              total_blocks_per_cycle: {total_blocks_per_cycle})"
         );
         let pipeline = format!("Pipeline({others}{queue}write_back: {write_back}, launch: {launch})");
@@ -163,9 +164,10 @@ impl Case {
 }
 
 /// The ways to compute a bound that is too low.
-const SABOTAGE: [&str; 8] = [
+const SABOTAGE: [&str; 9] = [
     "first",
     "start",
+    "refill",
     "end",
     "blocks_per_cycle",
     "total_blocks_per_cycle",
@@ -175,7 +177,7 @@ const SABOTAGE: [&str; 8] = [
 ];
 
 /// Returns RBB without each of the terms of [`SABOTAGE`]; `None` if the machine does not have it.
-fn sabotaged(case: &Case, settings: &Settings) -> [Option<u64>; 8] {
+fn sabotaged(case: &Case, settings: &Settings) -> [Option<u64>; 9] {
     let Case { launch, text, places, costs } = case;
     let whole = table(launch);
     let lower = |costs: Launch| (costs != case.costs).then(|| rbb(&whole, launch, *places, costs));
@@ -195,6 +197,7 @@ fn sabotaged(case: &Case, settings: &Settings) -> [Option<u64>; 8] {
     [
         lower(Launch { first: 0, ..*costs }),
         lower(Launch { start: 0, ..*costs }),
+        lower(Launch { refill: 0, ..*costs }),
         lower(Launch { end: 0, ..*costs }),
         lower(Launch { blocks_per_cycle: 0, ..*costs }),
         lower(Launch { total_blocks_per_cycle: 0, ..*costs }),
@@ -241,7 +244,7 @@ impl Tally {
         let whole = context.judged_as_a_whole();
         assert_eq!(Rbb.applicable(&context).is_ok(), whole, "seed {seed}");
         let of_launch = rbb(&table, launch, *places, *costs);
-        let lower = if whole { sabotaged(&case, &settings) } else { [None; 8] };
+        let lower = if whole { sabotaged(&case, &settings) } else { [None; 9] };
         // the bounds of blocks that run one after the other
         let mut of_blocks: Vec<(&'static str, Vec<u64>)> = Vec::new();
         let all = bound::all();

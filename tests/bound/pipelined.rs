@@ -221,8 +221,10 @@ pub fn pipeline(draw: &mut impl FnMut(usize) -> usize, sub_cores: bool) -> Strin
     }
     if draw(3) == 0 {
         part(format!(
-            "launch: Launch(first: {}, start: {}, end: {}, blocks_per_cycle: {}, total_blocks_per_cycle: {})",
+            "launch: Launch(first: {}, start: {}, refill: {}, end: {}, blocks_per_cycle: {}, \
+             total_blocks_per_cycle: {})",
             draw(4),
+            draw(6),
             draw(6),
             draw(4),
             draw(3),

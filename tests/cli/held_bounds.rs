@@ -1,5 +1,6 @@
-//! Launches that exceeded PLB before an error of the bound was corrected. Others are in
-//! `tests/bound`; these need several launches, blocks of different code, or asynchronous copies.
+//! Launches that exceeded PLB, or the bound over all paths, before an error of these was corrected.
+//! Others are in `tests/bound`; these need several launches or SMs, blocks of different code, generic
+//! loads, or asynchronous copies.
 
 use std::fs;
 use std::path::Path;
@@ -26,11 +27,12 @@ const NARROW: &str = "Machine(
     ),
 )";
 
-/// Checks that the bound holds for a launch on a machine with these settings.
+/// Checks that the bound holds for a launch on a machine with these settings, and that over all paths.
 fn holds(dir: &Path, launch: &str, machine: &str, settings: &[&str]) {
-    let mut args = vec!["check", launch, "--machine", machine, "--races", "ignore"];
-    settings.iter().for_each(|setting| args.extend(["--set", *setting]));
-    let results = json_in(dir, &args, 0);
+    let settings: Vec<&str> = settings.iter().flat_map(|setting| ["--set", *setting]).collect();
+    let with = |command: &'static str| [&[command, launch, "--machine", machine], &settings[..]].concat();
+    let results = json_in(dir, &[&with("check")[..], &["--races", "ignore"]].concat(), 0);
+    json_in(dir, &with("static"), 0);
     let bounds = results["results"][0]["bounds"].as_array().unwrap();
     let plb = bounds.iter().find(|of| of["name"] == "plb").unwrap();
     assert_eq!(plb["status"], "holds", "{machine}: {plb}");
@@ -142,5 +144,73 @@ fn loads_join_fetches_of_more_sectors() {
         "memory.partitions.l2.fetch=32",
         "memory.partitions.dram.latency=2000",
     ];
+    holds(&dir, "k.ron", "narrow.ron", &settings);
+}
+
+/// In each of two SMs, a store needs the only way of an L1, which waits for the data of a load.
+#[test]
+fn stores_wait_for_the_ways_of_loads() {
+    let dir = scratch("ways-of-loads");
+    let ptx = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{\n\
+               .reg .b32 %r<9>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\nmov.u32 %r1, %ctaid.x;\n\
+               mul.wide.u32 %rd2, %r1, 256;\nadd.u64 %rd1, %rd1, %rd2;\nld.global.u32 %r2, [%rd1];\n\
+               st.global.u32 [%rd1+128], %r1;\nret;\n}\n";
+    write(&dir, ptx, 2);
+    let settings = [
+        "sms=2",
+        "hazards=Raw,Waw",
+        "memory.l1.latency=1",
+        "memory.l1.banks=1",
+        "memory.l1.cache.sets=1",
+        "memory.l1.cache.ways=1",
+        "memory.l1.cache.write=Through",
+        "memory.l1.cache.write_miss=Allocate",
+        "memory.partitions.latency=2000",
+    ];
+    holds(&dir, "k.ron", "narrow.ron", &settings);
+}
+
+/// What kernels with generic loads begin with: %rd3 is the address of constants in this lane, and that of
+/// the buffer in all others.
+fn generic(lane: u32) -> String {
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.const .align 128 .b8 table[256];\n\
+         .visible .entry k(.param .u64 buf)\n{{\n.reg .pred %p<4>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<9>;\n\
+         ld.param.u64 %rd1, [buf];\nmov.u64 %rd2, table;\ncvta.const.u64 %rd2, %rd2;\nmov.u32 %r1, %tid.x;\n\
+         setp.eq.u32 %p1, %r1, {lane};\nselp.b64 %rd3, %rd2, %rd1, %p1;\ncvta.to.global.u64 %rd4, %rd1;\n"
+    )
+}
+
+/// A cache for constants brings a whole line, because a generic load begins with a constant and goes on
+/// in a buffer. Loads of other sectors of this line join its fetch in the L2.
+#[test]
+fn loads_join_fetches_of_a_cache_for_constants() {
+    let dir = scratch("fetches-of-constants");
+    let settings = [
+        "hazards=Raw,Waw",
+        "memory.constant.sets=4",
+        "memory.constant.ways=4",
+        "memory.constant.line=128",
+        "memory.constant.sectored=false",
+        "memory.partitions.l2.fetch=32",
+        "memory.partitions.dram.latency=2000",
+    ];
+    for (sectors, merge) in [(1, "memory.partitions.l2.merge=1"), (2, "memory.partitions.l2.merge=2")] {
+        let loads = each(sectors, |n| format!("ld.global.u32 %r{}, [%rd4+{}];\n", 20 + n, 32 * (n + 1)));
+        let ptx = generic(0)
+            + &format!("ld.u32 %r10, [%rd3];\n{loads}ld.global.u32 %r12, [%rd4+1024];\nret;\n}}\n");
+        write(&dir, &ptx, 1);
+        holds(&dir, "k.ron", "narrow.ron", &[&settings[..], &[merge]].concat());
+    }
+}
+
+/// A generic load whose place depends on data reads a constant, which no copy has brought into the L2.
+#[test]
+fn generic_loads_of_constants_miss() {
+    let dir = scratch("generic-constants");
+    let body = "ld.global.u32 %r5, [%rd4];\nmul.wide.u32 %rd5, %r5, 4;\nadd.u64 %rd3, %rd3, %rd5;\n\
+                ld.u32 %r10, [%rd3];\nadd.u32 %r11, %r10, 1;\nret;\n}\n";
+    write(&dir, &(generic(1) + body), 1);
+    let settings = ["hazards=Raw,Waw", "memory.start=LeftAndCopied", "memory.partitions.dram.latency=2000"];
     holds(&dir, "k.ron", "narrow.ron", &settings);
 }

@@ -167,6 +167,15 @@ fn launches_cost_the_configured_cycles() {
     // consecutive blocks each cost their start, and the launch its end once
     let (one, four) = (cycles("four_blocks", &costs), cycles("four_blocks", &[]));
     assert_eq!(one, four + 4 * 10 + 5);
+    // each block but the first comes to a place that another one had, unless there are as many places
+    let refilled = |places: &str| {
+        let [with, without] = [30, 0]
+            .map(|refill| cycles("four_blocks", &[&format!("pipeline.launch.refill={refill}"), places]));
+        with - without
+    };
+    assert_eq!(refilled("limits.blocks=1"), 3 * 30);
+    assert_eq!(refilled("limits.blocks=2"), 30);
+    assert_eq!(refilled("limits.blocks=4"), 0);
     // the first block is placed later, and so are all that follow
     for kernel in ["chain", "four_blocks"] {
         assert_eq!(cycles(kernel, &["pipeline.launch.first=7"]), cycles(kernel, &[]) + 7, "{kernel}");

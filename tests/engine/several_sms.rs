@@ -174,6 +174,7 @@ fn windows_change_nothing() {
             }
         };
         set("pipeline.launch.start", &["0", "77", "5000"], 2);
+        set("pipeline.launch.refill", &["1", "30", "700"], 2);
         set("pipeline.launch.blocks_per_cycle", &["0", "1", "2"], 2);
         set("pipeline.launch.placement", &["Random(3)", "Random(4)"], 3);
         if base != "accelsim-ecrts" {

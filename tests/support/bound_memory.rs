@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bound_code::{Code, Walk};
-use crate::bound_pipelined::{Ready, awaited, loads, may_be_constant, of_launch, written};
+use crate::bound_pipelined::{Ready, awaited, loads, may_be_constant, of_launch, until_start, written};
 use warpbound::isa::Space;
 use warpbound::machine::memory::{CacheSettings, Dram, Jitter, LowerLevel, WriteMiss, WritePolicy};
 use warpbound::machine::pipeline::AccessQueues;
@@ -919,13 +919,13 @@ impl Naive<'_> {
     }
 
     fn in_case(&self, case: Case, blocks: &[BlockPaths]) -> u64 {
-        let launch = self.machine.pipeline().unwrap().launch;
+        let start = until_start(self.machine, blocks.len() as u64, self.places);
         let (mut spans, mut most, mut code) = (0, 0, 0);
         for block in &self.taken {
             let mut sections: Vec<u64> = Vec::new();
             block.iter().for_each(|warp| code += self.spans(case, warp, &mut sections));
-            let empty = sections.is_empty() && launch.start > 0;
-            let own = launch.start + u64::from(empty) + sections.iter().sum::<u64>();
+            let empty = sections.is_empty() && start > 0;
+            let own = start + u64::from(empty) + sections.iter().sum::<u64>();
             spans += own;
             most = most.max(own);
         }

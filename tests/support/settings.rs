@@ -75,6 +75,7 @@ const OF_ALL: &[&str] = &[
     "pipeline.launch.first=9",
     "pipeline.launch.start=1",
     "pipeline.launch.start=7",
+    "pipeline.launch.refill=9",
     "pipeline.launch.end=5",
     "pipeline.launch.blocks_per_cycle=0",
     "pipeline.launch.placement=Random(3)",

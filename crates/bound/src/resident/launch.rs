@@ -56,9 +56,11 @@ impl Residency {
     }
 
     /// Returns how long a block takes in addition to its instructions. Its warps begin some cycles
-    /// after it is placed; if they have no instruction, it then ends in the following cycle.
+    /// after it is placed, and later if another block may have been in its CTA slot; if they have no
+    /// instruction, it then ends in the following cycle.
     fn delay(&self, share: &BlockShare) -> u64 {
-        let start = self.costs.start;
+        let Launch { start, refill, .. } = self.costs;
+        let start = if self.all_at_once() { start } else { start.saturating_add(refill) };
         if start > 0 && share.stages == 0 { start.saturating_add(1) } else { start }
     }
 

@@ -20,9 +20,10 @@ use warpbound_bound::{
 };
 use warpbound_core::base::{BlockId, Pc, ProgressMonitor};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
+use warpbound_core::isa::Space;
 use warpbound_core::machine::{Features, Machine, PolicyKind};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, PathSet};
-use warpbound_core::program::TimingTable;
+use warpbound_core::program::{KernelCode, TimingTable};
 use warpbound_exec::all_paths::{AllPaths, BlockPathSets, NoPaths};
 use warpbound_exec::{Executor, Options};
 
@@ -201,7 +202,7 @@ impl<'t> Collected<'t> {
             StaticKind::Plb => {
                 let program = workload.program();
                 let (footprint, left) = finds()?;
-                let reachable = (program.memory.local.size == 0).then(|| footprint.buffers.clone());
+                let reachable = (program.memory.local.size == 0).then(|| reachable(program, &footprint));
                 let found = Found::after(footprint, machine, left);
                 let mut analyser =
                     PipelineAnalyser::new(program, table, machine, residency, found.at_start());
@@ -321,6 +322,20 @@ fn walk(
             }
         }
     })
+}
+
+/// Returns the regions, by address and number of bytes, in which accesses to device memory lie whose
+/// places depend on data. The lines that a generic access transfers may be those of constants and
+/// parameters, too.
+fn reachable(program: &KernelCode, footprint: &Footprint) -> Vec<(u64, u64)> {
+    let spaces = program.instrs.iter().filter_map(|instr| instr.memory?.space());
+    let constants = if spaces.into_iter().any(|space| space == Space::Generic) {
+        program.memory.constant_regions()
+    } else {
+        Default::default()
+    };
+    let constants = constants.into_iter().filter(|&(_, bytes)| bytes > 0);
+    footprint.buffers.iter().copied().chain(constants).collect()
 }
 
 /// Visits the paths of code that has only one path for each warp.

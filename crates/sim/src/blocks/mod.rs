@@ -32,6 +32,8 @@ use warpbound_trace::trace::{BlockStart, Release, WarpFinish};
 #[derive(Clone, Debug, Default)]
 struct Resident {
     occupied: bool,
+    /// Whether a block is or was in this CTA slot.
+    is_used: bool,
     block: BlockId,
     slots: WarpMask,
     /// The warps that have instructions left.
@@ -86,6 +88,8 @@ pub(super) struct Ended {
 pub(super) struct Blocks {
     layout: Layout,
     cta_slot_of: [u8; SLOTS],
+    /// The number of cycles by which a block begins later in a CTA slot that another one had.
+    refill: u64,
     /// The blocks, by CTA slot.
     residents: Vec<Resident>,
     /// The CTA slots of the resident blocks in launch order.
@@ -106,6 +110,7 @@ impl Blocks {
         let mut blocks = Self {
             layout,
             cta_slot_of: [0; SLOTS],
+            refill: 0,
             residents: Vec::new(),
             age: Vec::with_capacity(SLOTS),
             live: WarpMask::empty(),
@@ -118,9 +123,15 @@ impl Blocks {
         blocks
     }
 
+    /// Creates an SM without blocks on which a block begins later in a CTA slot that another one had.
+    pub fn with_refill(layout: Layout, refill: u64) -> Self {
+        Self { refill, ..Self::new(layout) }
+    }
+
     /// Resets the state to that of a new SM: no blocks, cycle 0 of a new run, and these CTA slots.
     pub fn restart(&mut self, cta_slots: Layout) {
-        let Self { layout, cta_slot_of, residents, age, live, at_barrier, ran, releases, due } = self;
+        let Self { layout, cta_slot_of, refill: _, residents, age, live, at_barrier, ran, releases, due } =
+            self;
         *layout = cta_slots;
         *cta_slot_of = cta_slots.cta_slot_of_warp_slots();
         residents.clear();
@@ -139,9 +150,17 @@ impl Blocks {
         self.age.is_empty()
     }
 
-    /// Returns a free CTA slot, if there is one.
+    /// Returns a free CTA slot, if there is one. It is one that no block has had, if that matters.
     pub fn free_cta_slot(&self) -> Option<usize> {
-        self.residents.iter().position(|resident| !resident.occupied)
+        let first = |is_free: fn(&Resident) -> bool| self.residents.iter().position(is_free);
+        let unused = if self.refill > 0 { first(|resident| !resident.is_used) } else { None };
+        unused.or_else(|| first(|resident| !resident.occupied))
+    }
+
+    /// Returns the cycle in which the warps of a block begin in a CTA slot, if they would begin in
+    /// cycle `begins` in one that no block has had.
+    pub fn begins(&self, cta_slot: usize, begins: u64) -> u64 {
+        begins + if self.residents[cta_slot].is_used { self.refill } else { 0 }
     }
 
     /// Returns the warps that have instructions left.
@@ -191,7 +210,7 @@ impl Blocks {
         let slots = (first_slot..first_slot + warps).fold(WarpMask::empty(), |s, w| s | WarpMask::slot(w));
         let resident = &mut self.residents[cta_slot];
         debug_assert!(!resident.occupied);
-        resident.occupied = true;
+        (resident.occupied, resident.is_used) = (true, true);
         resident.block = block;
         resident.slots = slots;
         resident.live = WarpMask::empty();
@@ -379,6 +398,10 @@ impl Blocks {
             key.until(resident.over_at, now);
             resident.barriers.key(now, key);
         });
+        if self.refill > 0 {
+            let used = self.residents.iter().enumerate().filter(|(_, resident)| resident.is_used);
+            key.put(used.map(|(cta_slot, _)| 1 << cta_slot).sum());
+        }
         key.put(self.at_barrier.bits());
         key.list(&self.releases, |key, Pending { cta_slot, complete }| {
             key.put(*cta_slot as u64);

@@ -205,7 +205,7 @@ impl<'a> Sm<'a> {
                 .map(|file| Box::new(RegisterPorts::new(file))),
             units: Units::new(times, settings.result_buses, settings.write_back),
             load_store: settings.load_store.map(load_store),
-            blocks: Blocks::new(layout),
+            blocks: Blocks::with_refill(layout, settings.launch.refill),
             resident_paths: vec![BlockPaths::default(); layout.cta_slots()],
             log: Log::default(),
             told: None,

@@ -3,7 +3,7 @@
 use super::lines::Sets;
 use super::outstanding::LoadId;
 use super::path::ConstantCache;
-use super::untracked::{Loads, on_an_sm, times_refused};
+use super::untracked::{Limit, Loads, on_an_sm};
 use crate::kept::ByNumber;
 use crate::resident::Residency;
 use warpbound_core::machine::memory::CacheSettings;
@@ -72,24 +72,24 @@ impl Constants {
     /// requests.
     pub fn times_untracked(&self, residency: &Residency, (loads, outstanding): (u64, u64)) -> u64 {
         let CacheSettings { mshrs, merge, ways, sectored, .. } = self.settings;
+        // all requests to this cache are loads
+        let [mshrs, merge, ways] = [mshrs, merge, ways].map(Limit::new);
         let blocks = residency.together();
-        let of_sm = |times: u64, by: u32| on_an_sm(residency, times, (by, self.loads));
         let waiting = outstanding.saturating_mul(blocks);
-        let merged = if loads.saturating_mul(blocks) <= merge.into() && !sectored {
+        let merged = if !merge.may_refuse(loads.saturating_mul(blocks)) && !sectored {
             0
         } else if self.anywhere > 0 {
-            times_refused(self.loads.all, merge.into())
+            merge.times(self.loads.all)
         } else {
-            self.lines.values().map(|&(loads, _)| times_refused(loads, merge.into())).sum()
+            self.lines.values().map(|&(loads, _)| merge.times(loads)).sum()
         };
-        let if_many_wait = |by: u32| {
-            if waiting > by.into() { times_refused(self.loads.all, by.into()) } else { 0 }
-        };
+        let if_many_wait =
+            |limit: Limit| if limit.may_refuse(waiting) { limit.times(self.loads.all) } else { 0 };
         let full =
-            if self.anywhere > 0 { if_many_wait(ways) } else { self.sets.times_full(false, |_| waiting) };
-        let tracked = if_many_wait(mshrs);
+            if self.anywhere > 0 { if_many_wait(ways) } else { self.sets.times_full(ways, |_| waiting) };
+        let of_sm = |times: u64, limit: Limit| on_an_sm(residency, times, (limit, self.loads));
         let times = of_sm(merged, merge).saturating_add(of_sm(full, ways));
-        let times = times.saturating_add(of_sm(tracked, mshrs));
+        let times = times.saturating_add(of_sm(if_many_wait(mshrs), mshrs));
         // a line that stays is fetched once on each SM, and each fetch delays others once; the SM that
         // the bound follows is another one after the last block has been placed
         let fetches = 2 * self.lines.len() as u64;

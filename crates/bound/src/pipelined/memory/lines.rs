@@ -1,7 +1,7 @@
 //! The lines of a cache that a launch touches.
 
 use super::outstanding::LoadId;
-use super::untracked::times_refused;
+use super::untracked::Limit;
 use crate::kept::ByNumber;
 
 /// The sets of a cache, or of the slices of a cache.
@@ -57,13 +57,12 @@ impl Sets {
     }
 
     /// Returns how many times, one after the other, a request can be refused because all ways of its
-    /// set wait for data, if at most this many loads wait for a set at the same time. A request that is
-    /// refused is one of these loads, unless stores need a way, too.
-    pub fn times_full(&self, stores_need_ways: bool, outstanding: impl Fn(u64) -> u64) -> u64 {
-        let (ways, refused) = (self.ways as u64, u64::from(!stores_need_ways));
+    /// set wait for data, given the limit of the ways, if at most this many loads wait for a set at the
+    /// same time.
+    pub fn times_full(&self, limit: Limit, outstanding: impl Fn(u64) -> u64) -> u64 {
         let full = |set: &SetUse| {
-            let may_be = set.lines.len() > self.ways && outstanding(set.set) >= ways + refused;
-            if may_be { set.fetches.saturating_sub(refused) / ways } else { 0 }
+            let may_be = set.lines.len() > self.ways && limit.may_refuse(outstanding(set.set));
+            if may_be { limit.times(set.fetches) } else { 0 }
         };
         self.sets.iter().map(full).sum()
     }
@@ -116,7 +115,7 @@ impl LineState {
     /// says; it receives those that bypass the L1 only `with_bypassing`.
     pub fn times_merged(
         &self,
-        merge: u64,
+        merge: Limit,
         by_sector: bool,
         (most, waiting): (u64, impl Fn(u8) -> u64),
         with_bypassing: bool,
@@ -127,12 +126,12 @@ impl LineState {
                 u64::from(loads).min(most) + if with_bypassing { bypassing.into() } else { 0 }
             })
         };
-        let may_be = |sectors| with_bypassing || waiting(sectors) > merge;
+        let may_be = |sectors| with_bypassing || merge.may_refuse(waiting(sectors));
         if by_sector {
             let of_sectors = requests().enumerate().filter(|(sector, _)| may_be(1 << sector));
-            of_sectors.map(|(_, requests)| times_refused(requests, merge)).sum()
+            of_sectors.map(|(_, requests)| merge.times(requests)).sum()
         } else if may_be(0b1111) {
-            times_refused(requests().sum(), merge)
+            merge.times(requests().sum())
         } else {
             0
         }

@@ -7,10 +7,10 @@ use super::elsewhere::Unplaced;
 use super::launch::{LaunchMemory, Rows};
 use super::lines::LineState;
 use super::path::Partitioned;
-use super::untracked::{on_an_sm, times_full, times_refused};
+use super::untracked::{Limit, on_an_sm, times_full};
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
-use warpbound_core::machine::memory::{CacheSettings, WriteMiss, WritePolicy};
+use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
 use warpbound_core::path::LineUse;
 
 impl LaunchMemory {
@@ -125,29 +125,27 @@ impl LaunchMemory {
         let outstanding = self.outstanding.most().1;
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
-            let keeps = keeps_l1;
+            let (keeps, ways) = (keeps_l1, Limit::ways(l1));
             let merged = self.merged(l1, together, true, (keeps.then_some(sms), u64::MAX));
             let of_set = |set: u64| {
                 let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
                 self.outstanding.most_at(set).saturating_mul(together)
             };
             let full = if self.unplaced.requests > 0 {
-                let may_be = outstanding.saturating_mul(together) >= l1.ways.into();
-                if may_be { self.l1_ways.all / u64::from(l1.ways) } else { 0 }
+                let may_be = ways.may_refuse(outstanding.saturating_mul(together));
+                if may_be { ways.times(self.l1_ways.all) } else { 0 }
             } else {
-                sets.times_full(l1.write_miss == WriteMiss::Allocate, of_set)
+                sets.times_full(ways, of_set)
             };
-            let mut times = on_an_sm(residency, merged, (l1.merge, self.l1_loads)).saturating_add(on_an_sm(
-                residency,
-                full,
-                (l1.ways, self.l1_ways),
-            ));
-            if outstanding.saturating_mul(together) > u64::from(l1.mshrs) {
+            let of_sm = |times, limit, loads| on_an_sm(residency, times, (limit, loads));
+            let mut times = of_sm(merged, Limit::new(l1.merge), self.l1_loads);
+            times = times.saturating_add(of_sm(full, ways, self.l1_ways));
+            let mshrs = Limit::new(l1.mshrs);
+            if mshrs.may_refuse(outstanding.saturating_mul(together)) {
                 // the L1 of each SM fetches by itself
                 let once = if keeps { self.fetches_of_l1().saturating_mul(sms) } else { u64::MAX };
                 let fetches = self.l1_loads.all.min(once);
-                let tracked = times_refused(fetches, l1.mshrs.into());
-                times = times.saturating_add(on_an_sm(residency, tracked, (l1.mshrs, self.l1_loads)));
+                times = times.saturating_add(of_sm(mshrs.times(fetches), mshrs, self.l1_loads));
             }
             sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
         }
@@ -159,7 +157,7 @@ impl LaunchMemory {
             return sum;
         };
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
-            let stays = stays != Stays::No;
+            let (stays, ways) = (stays != Stays::No, Limit::ways(l2));
             // an L1 that keeps its lines fetches each set of sectors once
             let one_set = self.path.by_sector || self.path.l1.as_ref().is_some_and(|l1| !l1.sectored);
             let most = if keeps_l1 && one_set { sms } else { u64::MAX };
@@ -170,13 +168,11 @@ impl LaunchMemory {
             let full = if stays {
                 0
             } else if is_known && self.unplaced.requests == 0 {
-                sets.times_full(l2.write_miss == WriteMiss::Allocate, |_| {
-                    outstanding.saturating_mul(everywhere)
-                })
+                sets.times_full(ways, |_| outstanding.saturating_mul(everywhere))
             } else {
                 let all = fetches.iter().sum::<u64>().saturating_add(anywhere);
-                let may_be = outstanding.saturating_mul(everywhere) >= l2.ways.into();
-                if may_be { all / u64::from(l2.ways) } else { 0 }
+                let may_be = ways.may_refuse(outstanding.saturating_mul(everywhere));
+                if may_be { ways.times(all) } else { 0 }
             };
             let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
                 self.most_at_slice(slice).saturating_mul(everywhere) > u64::from(l2.mshrs)
@@ -195,7 +191,7 @@ impl LaunchMemory {
         } else {
             // a write-back for each request
             let all = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);
-            times_refused(all.saturating_mul(2), room)
+            Limit::new(room).times(all.saturating_mul(2))
         };
         sum.saturating_add(held.saturating_mul(self.path.fetch_of_slice() * scale))
     }
@@ -229,25 +225,27 @@ impl LaunchMemory {
             && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored))
             // requests for different parts of a line of constants may join the same fetch
             && (is_l1 || !self.path.parts_of_constants());
-        let merge = u64::from(cache.merge);
+        let merge = Limit::new(cache.merge);
         let loads = self.outstanding.most().0.saturating_mul(blocks);
         let of_one = loads.saturating_mul(if by_sector { 1 } else { 4 });
         let anywhere = if is_l1 { self.unplaced.l1_loads } else { self.unplaced.loads };
         let all_loads = || {
             if is_l1 { self.l1_loads.all } else { self.l2_loads.iter().sum::<u64>().saturating_add(anywhere) }
         };
-        let Some(all) = self.lines.all() else { return times_refused(all_loads(), merge) };
+        let Some(all) = self.lines.all() else { return merge.times(all_loads()) };
         if anywhere > 0 {
             let is_bypassed = self.path.has_bypasses && !is_l1;
-            return if of_one <= merge && !is_bypassed { 0 } else { times_refused(all_loads(), merge) };
+            return if !merge.may_refuse(of_one) && !is_bypassed { 0 } else { merge.times(all_loads()) };
         }
         let times = |line: u64, state: &LineState| {
             // an atomic may access a sector several times
             let is_bypassed = state.is_bypassed() && !is_l1;
-            if of_one <= merge && !is_bypassed {
+            if !merge.may_refuse(of_one) && !is_bypassed {
                 return 0;
             }
             let most = if is_bypassed { u64::MAX } else { most };
+            // a load of constants may bring all of a line, whose fetch others join that need a part of it
+            let by_sector = by_sector && !(is_bypassed && self.path.constants.is_some());
             let waiting =
                 |sectors| self.outstanding.most_at(self.group(line, sectors)).saturating_mul(blocks);
             let times = state.times_merged(merge, by_sector, (most, waiting), is_bypassed);

@@ -1,6 +1,39 @@
 //! How many times, one after the other, a cache or a channel can be unable to track another fetch.
 
 use crate::resident::Residency;
+use warpbound_core::machine::memory::{CacheSettings, WriteMiss};
+
+/// How many requests take all places of a resource, so that another one is refused.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    places: u64,
+    /// Whether the one that is refused may be a request of another kind, which takes no place.
+    refuses_others: bool,
+}
+
+impl Limit {
+    /// Creates the limit of a resource whose requests alone are refused.
+    pub fn new(places: impl Into<u64>) -> Self {
+        Self { places: places.into(), refuses_others: false }
+    }
+
+    /// Creates the limit of the ways of a set of a cache.
+    pub fn ways(cache: &CacheSettings) -> Self {
+        let refuses_others = cache.write_miss == WriteMiss::Allocate;
+        Self { refuses_others, ..Self::new(cache.ways) }
+    }
+
+    /// Returns how many times, one after the other, this many requests can take all places while
+    /// another one is refused.
+    pub fn times(self, requests: u64) -> u64 {
+        requests.saturating_sub(u64::from(!self.refuses_others)) / self.places
+    }
+
+    /// Returns whether a request can be refused if at most this many wait at the same time.
+    pub fn may_refuse(self, waiting: u64) -> bool {
+        self.times(waiting) > 0
+    }
+}
 
 /// Loads of a launch, and the most of them that a block has.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,11 +59,11 @@ impl Loads {
 }
 
 /// Returns how many times a cache of an SM may be unable to track another fetch on the SM that the
-/// bound follows, if all of a launch's loads on one SM made that `times`, and each time one of these
-/// loads is refused because of `by` others.
-pub(super) fn on_an_sm(residency: &Residency, times: u64, (by, loads): (u32, Loads)) -> u64 {
+/// bound follows, if all of a launch's loads on one SM made that `times`, and these loads take the places
+/// of this limit.
+pub(super) fn on_an_sm(residency: &Residency, times: u64, (limit, loads): (Limit, Loads)) -> u64 {
     let sms = residency.used_sms() as u64;
-    let of_blocks = |blocks: u64| times.min(times_refused(blocks.saturating_mul(loads.most), by.into()));
+    let of_blocks = |blocks: u64| times.min(limit.times(blocks.saturating_mul(loads.most)));
     if sms <= 1 {
         times
     } else if residency.all_at_once() {
@@ -39,12 +72,6 @@ pub(super) fn on_an_sm(residency: &Residency, times: u64, (by, loads): (u32, Loa
         // the mean over the SMs until the last block is placed, and then those of one SM
         times.div_ceil(sms).saturating_add(of_blocks(residency.places.into()))
     }
-}
-
-/// Returns how many times, one after the other, one of this many requests can be refused because `by`
-/// others take all places of a resource.
-pub(super) fn times_refused(requests: u64, by: u64) -> u64 {
-    requests.saturating_sub(1) / by
 }
 
 /// Returns how many times, one after the other, a request can be refused because `by` others take all

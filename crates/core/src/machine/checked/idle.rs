@@ -112,7 +112,15 @@ fn idle_in_pipeline(
         result_buses: _,
         load_store,
         launch:
-            Launch { first: _, start: _, end: _, blocks_per_cycle: _, total_blocks_per_cycle: _, placement },
+            Launch {
+                first: _,
+                start: _,
+                refill: _,
+                end: _,
+                blocks_per_cycle: _,
+                total_blocks_per_cycle: _,
+                placement,
+            },
         unscored: _,
     } = pipeline;
     idle(

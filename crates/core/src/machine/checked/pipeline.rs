@@ -83,7 +83,8 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
         write_back,
         result_buses,
         load_store,
-        launch: Launch { first, start, end, blocks_per_cycle: _, total_blocks_per_cycle: _, placement: _ },
+        launch:
+            Launch { first, start, refill, end, blocks_per_cycle: _, total_blocks_per_cycle: _, placement: _ },
         unscored: _,
     } = pipeline;
     check.range("issue.per_warp", *per_warp, 1..=2);
@@ -151,6 +152,7 @@ fn settings(pipeline: &PipelineSpec, sub_cores: u32, check: &mut Check) {
     }
     check.range("launch.first", *first, 0..=1 << 20);
     check.range("launch.start", *start, 0..=1 << 20);
+    check.range("launch.refill", *refill, 0..=1 << 20);
     check.range("launch.end", *end, 0..=1 << 20);
 }
 

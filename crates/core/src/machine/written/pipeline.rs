@@ -374,6 +374,11 @@ pub struct Launch {
     pub first: u64,
     /// The number of cycles from the placement of a block to its first fetch.
     pub start: u64,
+    /// The number of cycles by which a block starts later if another block was in its place before:
+    /// the SM reports that the place is free, and receives the block. While an SM has places that no
+    /// block has had, a block gets one of these.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refill: u64,
     /// The number of cycles from the end of the last block to the end of the launch.
     pub end: u64,
     /// The number of blocks that are placed on an SM per cycle; 0 means any number.
@@ -423,9 +428,10 @@ impl PipelineSpec {
                 "stops_at_end": stops_at_end,
             })
         });
-        let Launch { first, start, end, blocks_per_cycle, total_blocks_per_cycle, placement } = launch;
+        let Launch { first, start, refill, end, blocks_per_cycle, total_blocks_per_cycle, placement } =
+            launch;
         let launch = serde_json::json!({
-            "first": first, "start": start, "end": end, "blocks_per_cycle": blocks_per_cycle,
+            "first": first, "start": start, "refill": refill, "end": end, "blocks_per_cycle": blocks_per_cycle,
             "total_blocks_per_cycle": total_blocks_per_cycle, "placement": placement,
         });
         serde_json::json!({

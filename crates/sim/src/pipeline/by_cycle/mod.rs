@@ -129,7 +129,7 @@ impl<'a> Sm<'a> {
             given,
             index,
             now: 0,
-            blocks: Blocks::new(layout),
+            blocks: Blocks::with_refill(layout, given.settings.launch.refill),
             rooms: vec![None; layout.cta_slots()],
             warps: vec![Warp::new(table.regs()); warps],
             complete: WarpMask::empty(),
@@ -265,7 +265,7 @@ impl<'a> Sm<'a> {
             deciders.policies_of(self.index).iter_mut().for_each(Policy::restart);
         }
         self.rooms[place] = Some(block);
-        let begins = self.now + self.given.settings.launch.start;
+        let begins = self.blocks.begins(place, self.now + self.given.settings.launch.start);
         let start = self.blocks.place(place, block, self.now, begins);
         self.events.push(Event::BlockStarted(start));
         if begins == self.now {

@@ -68,6 +68,7 @@ const OF_PIPELINE: &[Values] = &[
     ("load_store.atomics_wait_for_addresses", &["true", "false"]),
     ("launch.first", &["0", "9", "600"]),
     ("launch.start", &["0", "1", "7"]),
+    ("launch.refill", &["0", "0", "3", "40"]),
     ("launch.end", &["0", "5"]),
     ("launch.blocks_per_cycle", &["0", "1", "2"]),
     ("launch.total_blocks_per_cycle", &["0", "0", "0", "1", "3"]),

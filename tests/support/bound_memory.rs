@@ -919,13 +919,12 @@ impl Naive<'_> {
     }
 
     fn in_case(&self, case: Case, blocks: &[BlockPaths]) -> u64 {
-        let start = until_start(self.machine, blocks.len() as u64, self.places);
         let (mut spans, mut most, mut code) = (0, 0, 0);
         for block in &self.taken {
             let mut sections: Vec<u64> = Vec::new();
             block.iter().for_each(|warp| code += self.spans(case, warp, &mut sections));
-            let empty = sections.is_empty() && start > 0;
-            let own = start + u64::from(empty) + sections.iter().sum::<u64>();
+            let launch = (blocks.len() as u64, self.places);
+            let own = until_start(self.machine, launch, sections.is_empty()) + sections.iter().sum::<u64>();
             spans += own;
             most = most.max(own);
         }

@@ -95,11 +95,13 @@ pub fn of_launch(machine: &Machine, blocks: u64) -> u64 {
     launch.first + launch.end + placing(launch.blocks_per_cycle) + placing(launch.total_blocks_per_cycle)
 }
 
-/// Returns the cycles from the placement of a block to its first fetch. If there are more blocks than
-/// places, another block may have been in its place.
-pub fn until_start(machine: &Machine, blocks: u64, places: u64) -> u64 {
+/// Returns the cycles until the first fetch of a block. If there are more blocks than places, another
+/// block may have been in its place. A block that does nothing ends a cycle after it begins, if that is
+/// not when it is placed.
+pub fn until_start(machine: &Machine, (blocks, places): (u64, u64), is_empty: bool) -> u64 {
     let launch = machine.pipeline().unwrap().launch;
-    launch.start + if blocks > places { launch.refill } else { 0 }
+    let refill = if blocks > places { launch.refill } else { 0 };
+    refill + launch.start + u64::from(is_empty && launch.start > 0)
 }
 
 /// Returns PLB, or nothing where this implementation has no formula.
@@ -127,14 +129,13 @@ pub fn value(
     let formula = Formula::new(program, table, machine);
     let parts = formula.fetches * formula.buses;
     let (mut load, mut spans) = (0, Vec::new());
-    let start = until_start(machine, blocks.len() as u64, places);
     for block in blocks {
         let mut sums = Sums::default();
         block.warps.iter().for_each(|warp| formula.warp(warp, &mut sums));
         load += sums.services + sums.fetches * formula.buses;
-        let empty = sums.spans.is_empty() && start > 0;
+        let start = until_start(machine, (blocks.len() as u64, places), sums.spans.is_empty());
         let ends = pipeline.front_end.is_some_and(|front_end| front_end.ends_warps);
-        spans.push(start + u64::from(empty) + u64::from(ends) + sums.spans.iter().sum::<u64>());
+        spans.push(start + u64::from(ends) + sums.spans.iter().sum::<u64>());
     }
     let (count, most) = (blocks.len() as u64, spans.iter().copied().max().unwrap_or(0));
     // everything times R and the number of parts of a cycle

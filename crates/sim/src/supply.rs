@@ -62,8 +62,9 @@ pub(super) struct On<'a> {
 /// Hands out the blocks of a source in launch order.
 pub(super) struct Supply<'a, 's> {
     source: &'a mut AnySource<'s>,
-    /// The first block, which had to be read early to find out how large the blocks are.
-    first: Option<BlockPaths>,
+    /// A block that had to be read early: the first one, to find out how large the blocks are, or one
+    /// that shows that there is another.
+    ahead: Option<BlockPaths>,
     /// The number of warp slots that the first block takes.
     warps: usize,
     layout: Layout,
@@ -77,8 +78,8 @@ impl<'a, 's> Supply<'a, 's> {
         let mut first = BlockPaths::default();
         let has_block = source.next_block(&mut first).map_err(SimError::Source)?;
         let (warps, layout) = (first.warps.len(), Layout::of(&first, resident));
-        let first = has_block.then_some(first);
-        Ok(Self { source, first, warps, layout, exhausted: !has_block, given: 0 })
+        let ahead = has_block.then_some(first);
+        Ok(Self { source, ahead, warps, layout, exhausted: !has_block, given: 0 })
     }
 
     /// Returns the arrangement of the blocks on each SM.
@@ -105,8 +106,8 @@ impl<'a, 's> Supply<'a, 's> {
         if self.exhausted {
             return Ok(false);
         }
-        match self.first.take() {
-            Some(first) => *paths = first,
+        match self.ahead.take() {
+            Some(ahead) => *paths = ahead,
             None => self.exhausted = !self.source.next_block(paths).map_err(SimError::Source)?,
         }
         if self.exhausted {
@@ -115,6 +116,19 @@ impl<'a, 's> Supply<'a, 's> {
         self.layout.fits(paths)?;
         self.given += 1;
         Ok(true)
+    }
+
+    /// Finds out whether there is a further block, without handing it out.
+    ///
+    /// # Errors
+    /// Returns the error of the source.
+    pub fn look_ahead(&mut self) -> Result<(), SimError<Kept>> {
+        if !self.exhausted && self.ahead.is_none() {
+            let mut ahead = BlockPaths::default();
+            self.exhausted = !self.source.next_block(&mut ahead).map_err(SimError::Source)?;
+            self.ahead = (!self.exhausted).then_some(ahead);
+        }
+        Ok(())
     }
 
     /// Returns whether the source is known to have no further block.

@@ -55,13 +55,14 @@ impl Residency {
         cycles(blocks, blocks_per_cycle) + cycles(self.blocks as usize, total_blocks_per_cycle)
     }
 
-    /// Returns how long a block takes in addition to its instructions. Its warps begin some cycles
-    /// after it is placed, and later if another block may have been in its CTA slot; if they have no
-    /// instruction, it then ends in the following cycle.
+    /// Returns how long a block takes in addition to its instructions. Its CTA slot receives it some
+    /// cycles after the end of the block that had the slot before, if there may be one. Its warps begin
+    /// some cycles after it is placed; if they have no instruction, it then ends in the following cycle.
     fn delay(&self, share: &BlockShare) -> u64 {
         let Launch { start, refill, .. } = self.costs;
-        let start = if self.all_at_once() { start } else { start.saturating_add(refill) };
-        if start > 0 && share.stages == 0 { start.saturating_add(1) } else { start }
+        let refill = if self.all_at_once() { 0 } else { refill };
+        let is_later = start > 0 && share.stages == 0;
+        start.saturating_add(u64::from(is_later)).saturating_add(refill)
     }
 
     /// Returns whether all of this many blocks that an SM receives are placed in the same cycle, so

@@ -32,8 +32,9 @@ use warpbound_trace::trace::{BlockStart, Release, WarpFinish};
 #[derive(Clone, Debug, Default)]
 struct Resident {
     occupied: bool,
-    /// Whether a block is or was in this CTA slot.
-    is_used: bool,
+    /// The cycle in which the CTA slot can receive a block again, if its last one has ended and that
+    /// cycle has not come.
+    free_at: Option<u64>,
     block: BlockId,
     slots: WarpMask,
     /// The warps that have instructions left.
@@ -59,9 +60,10 @@ impl Resident {
         (self.occupied && self.begins.is_none() && self.over == self.slots).then_some(self.over_at)
     }
 
-    /// Returns the next cycle in which something happens to the block without a report.
+    /// Returns the next cycle in which something happens to the block, or to the free CTA slot, without a
+    /// report.
     fn next(&self) -> Option<u64> {
-        self.begins.or_else(|| self.end())
+        if self.occupied { self.begins.or_else(|| self.end()) } else { self.free_at }
     }
 }
 
@@ -88,7 +90,7 @@ pub(super) struct Ended {
 pub(super) struct Blocks {
     layout: Layout,
     cta_slot_of: [u8; SLOTS],
-    /// The number of cycles by which a block begins later in a CTA slot that another one had.
+    /// The number of cycles after the end of a block in which its CTA slot can receive no other.
     refill: u64,
     /// The blocks, by CTA slot.
     residents: Vec<Resident>,
@@ -123,7 +125,8 @@ impl Blocks {
         blocks
     }
 
-    /// Creates an SM without blocks on which a block begins later in a CTA slot that another one had.
+    /// Creates an SM without blocks whose CTA slots can receive no block for this many cycles after the
+    /// end of one.
     pub fn with_refill(layout: Layout, refill: u64) -> Self {
         Self { refill, ..Self::new(layout) }
     }
@@ -150,17 +153,9 @@ impl Blocks {
         self.age.is_empty()
     }
 
-    /// Returns a free CTA slot, if there is one. It is one that no block has had, if that matters.
+    /// Returns a CTA slot that can receive a block, if there is one.
     pub fn free_cta_slot(&self) -> Option<usize> {
-        let first = |is_free: fn(&Resident) -> bool| self.residents.iter().position(is_free);
-        let unused = if self.refill > 0 { first(|resident| !resident.is_used) } else { None };
-        unused.or_else(|| first(|resident| !resident.occupied))
-    }
-
-    /// Returns the cycle in which the warps of a block begin in a CTA slot, if they would begin in
-    /// cycle `begins` in one that no block has had.
-    pub fn begins(&self, cta_slot: usize, begins: u64) -> u64 {
-        begins + if self.residents[cta_slot].is_used { self.refill } else { 0 }
+        self.residents.iter().position(|resident| !resident.occupied && resident.free_at.is_none())
     }
 
     /// Returns the warps that have instructions left.
@@ -210,7 +205,7 @@ impl Blocks {
         let slots = (first_slot..first_slot + warps).fold(WarpMask::empty(), |s, w| s | WarpMask::slot(w));
         let resident = &mut self.residents[cta_slot];
         debug_assert!(!resident.occupied);
-        (resident.occupied, resident.is_used) = (true, true);
+        resident.occupied = true;
         resident.block = block;
         resident.slots = slots;
         resident.live = WarpMask::empty();
@@ -343,7 +338,8 @@ impl Blocks {
     /// Returns whether a block has ended by `now` and still occupies its CTA slot.
     #[inline]
     pub fn has_ended(&self, now: u64) -> bool {
-        self.due <= now && self.ended(now).is_some()
+        let is_free = |resident: &Resident| resident.free_at.is_some_and(|free| free <= now);
+        self.due <= now && (self.ended(now).is_some() || self.residents.iter().any(is_free))
     }
 
     /// Returns the position in launch order of the first block that has ended by `now`.
@@ -360,10 +356,14 @@ impl Blocks {
         if self.due > now {
             return None;
         }
+        if self.refill > 0 {
+            self.free(now);
+        }
         let older = self.ended(now)?;
         let cta_slot = self.age.remove(older) as usize;
         let resident = &mut self.residents[cta_slot];
         resident.occupied = false;
+        resident.free_at = (self.refill > 0).then_some(now + self.refill);
         let slots = resident.slots;
         let start = Cycle::new(resident.start);
         result.block = resident.block;
@@ -379,9 +379,17 @@ impl Blocks {
         Some(Ended { cta_slot, slots, older })
     }
 
+    /// Lets the CTA slots receive blocks that can do so from `now` on.
+    fn free(&mut self, now: u64) {
+        for resident in &mut self.residents {
+            resident.free_at = resident.free_at.filter(|&free| free > now);
+        }
+        self.reschedule();
+    }
+
     fn reschedule(&mut self) {
         let releases = self.releases.iter().map(|release| release.complete.at);
-        let residents = self.residents.iter().filter(|resident| resident.occupied).filter_map(Resident::next);
+        let residents = self.residents.iter().filter_map(Resident::next);
         self.due = releases.chain(residents).min().unwrap_or(u64::MAX);
     }
 
@@ -399,8 +407,8 @@ impl Blocks {
             resident.barriers.key(now, key);
         });
         if self.refill > 0 {
-            let used = self.residents.iter().enumerate().filter(|(_, resident)| resident.is_used);
-            key.put(used.map(|(cta_slot, _)| 1 << cta_slot).sum());
+            let waits = |resident: &Resident| resident.free_at.map_or(0, |free| free.saturating_sub(now) + 1);
+            self.residents.iter().for_each(|resident| key.put(waits(resident)));
         }
         key.put(self.at_barrier.bits());
         key.list(&self.releases, |key, Pending { cta_slot, complete }| {

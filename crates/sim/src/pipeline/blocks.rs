@@ -11,7 +11,7 @@ impl Sm<'_> {
     /// Makes the block whose paths are stored for this free CTA slot resident in the present cycle.
     /// Its warps begin when the launch latency of the block has passed.
     pub fn place(&mut self, cta_slot: usize, policies: &mut [AnyPolicy<'_>]) {
-        let begins = self.blocks.begins(cta_slot, self.now + self.settings.launch.start);
+        let begins = self.now + self.settings.launch.start;
         let start = self.blocks.place(cta_slot, &self.resident_paths[cta_slot], self.now, begins);
         if self.listening {
             self.log.add(Event::BlockStarted(start));

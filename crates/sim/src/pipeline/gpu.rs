@@ -403,6 +403,10 @@ impl<'a> Gpu<'a> {
                 }
             }
             self.may_place = self.place_blocks(supply)?;
+            // the launch is over although no SM can receive a block yet
+            if self.maker.pipeline.launch.refill > 0 && self.cores().all(|core| core.sm.blocks.is_empty()) {
+                supply.look_ahead()?;
+            }
             // a block without instructions ends in the cycle in which it is placed
             if !self.cores().any(|core| core.at == now && core.sm.has_ended()) {
                 return Ok(());

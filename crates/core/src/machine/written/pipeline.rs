@@ -374,9 +374,8 @@ pub struct Launch {
     pub first: u64,
     /// The number of cycles from the placement of a block to its first fetch.
     pub start: u64,
-    /// The number of cycles by which a block starts later if another block was in its place before:
-    /// the SM reports that the place is free, and receives the block. While an SM has places that no
-    /// block has had, a block gets one of these.
+    /// The number of cycles after the end of a block in which its place can receive no other block: the
+    /// SM reports that the place is free, and receives the block.
     #[serde(skip_serializing_if = "is_default")]
     pub refill: u64,
     /// The number of cycles from the end of the last block to the end of the launch.

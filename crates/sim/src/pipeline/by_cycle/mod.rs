@@ -265,7 +265,7 @@ impl<'a> Sm<'a> {
             deciders.policies_of(self.index).iter_mut().for_each(Policy::restart);
         }
         self.rooms[place] = Some(block);
-        let begins = self.blocks.begins(place, self.now + self.given.settings.launch.start);
+        let begins = self.now + self.given.settings.launch.start;
         let start = self.blocks.place(place, block, self.now, begins);
         self.events.push(Event::BlockStarted(start));
         if begins == self.now {

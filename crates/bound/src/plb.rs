@@ -24,7 +24,7 @@ use warpbound_core::machine::Feature;
 /// G    = the number of fetches and of arriving lines there; each takes one of `fetches` turns of
 ///        a cycle
 /// Λ_b  = the sum over the sections of block b of the largest span of a warp, plus launch.start,
-///        plus 1 with front_end.ends_warps
+///        plus launch.refill if n > R, plus 1 with front_end.ends_warps
 /// F    = launch.first + launch.end + (n - 1) / blocks_per_cycle + (n - 1) / total_blocks_per_cycle,
 ///        plus the cold misses of the instruction cache if all code has a place in it
 /// ```

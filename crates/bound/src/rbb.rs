@@ -62,7 +62,7 @@ use warpbound_core::base::Cycles;
 /// ([`WarpSection::unqueued`](super::WarpSection::unqueued)). With dual issue they are those of a
 /// warp that issues one instruction per cycle. What launching costs
 /// ([`Launch`](warpbound_core::machine::pipeline::Launch)) is added: `start` to D_b, H_b and A_b of
-/// each block, and one cycle more if the block has no instructions; `first` and `end` to RBB; and
+/// each block, one cycle more if the block has no instructions, and `refill` if n > R M; `first` and `end` to RBB; and
 /// `(m - 1) / blocks_per_cycle`, rounded down, where m is the number of blocks that are on the SM
 /// in the first two lines, and n in the others, and `(n - 1) / total_blocks_per_cycle`. If the
 /// blocks of an SM are not all placed in the same cycle, their sub-cores are not known in advance,

@@ -38,10 +38,11 @@ fn holds(dir: &Path, launch: &str, machine: &str, settings: &[&str]) {
     assert_eq!(plb["status"], "holds", "{machine}: {plb}");
 }
 
-/// Writes three files: the kernel `k`, a launch of it with this number of blocks, and the machine.
-fn write(dir: &Path, ptx: &str, blocks: u32) {
+/// Writes three files: the kernel `k`, a launch of it with this number of blocks of so many threads, and
+/// the machine.
+fn write(dir: &Path, ptx: &str, (blocks, threads): (u32, u32)) {
     let launch = format!(
-        "Launch(module: \"k.ptx\", entry: \"k\", grid: ({blocks}, 1, 1), block: (32, 1, 1), args: [
+        "Launch(module: \"k.ptx\", entry: \"k\", grid: ({blocks}, 1, 1), block: ({threads}, 1, 1), args: [
             Buffer(name: \"buf\", elem: U32, len: 4096, init: Zero),
         ])"
     );
@@ -106,7 +107,7 @@ fn a_copy_of_nothing_hides_the_one_before() {
          .reg .b32 %r<60>;\n.reg .b64 %rd<6>;\n.shared .align 16 .b8 area[512];\n\
          ld.param.u64 %rd1, [buf];\nmov.u32 %r1, area;\n{body}ret;\n}}\n"
     );
-    write(&dir, &ptx, 1);
+    write(&dir, &ptx, (1, 32));
     holds(&dir, "k.ron", "narrow.ron", &[]);
 }
 
@@ -129,7 +130,7 @@ fn loads_join_fetches_of_more_sectors() {
          mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd2, %rd2, %rd3;\nld.global.u32 %r4, [%rd2];\nret;\n\
          FIRST:\n{brought}{again}ret;\n}}\n"
     );
-    write(&dir, &ptx, 21);
+    write(&dir, &ptx, (21, 32));
     let settings = [
         "hazards=Raw,Waw",
         "limits.blocks=2",
@@ -155,7 +156,7 @@ fn stores_wait_for_the_ways_of_loads() {
                .reg .b32 %r<9>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\nmov.u32 %r1, %ctaid.x;\n\
                mul.wide.u32 %rd2, %r1, 256;\nadd.u64 %rd1, %rd1, %rd2;\nld.global.u32 %r2, [%rd1];\n\
                st.global.u32 [%rd1+128], %r1;\nret;\n}\n";
-    write(&dir, ptx, 2);
+    write(&dir, ptx, (2, 32));
     let settings = [
         "sms=2",
         "hazards=Raw,Waw",
@@ -199,7 +200,7 @@ fn loads_join_fetches_of_a_cache_for_constants() {
         let loads = each(sectors, |n| format!("ld.global.u32 %r{}, [%rd4+{}];\n", 20 + n, 32 * (n + 1)));
         let ptx = generic(0)
             + &format!("ld.u32 %r10, [%rd3];\n{loads}ld.global.u32 %r12, [%rd4+1024];\nret;\n}}\n");
-        write(&dir, &ptx, 1);
+        write(&dir, &ptx, (1, 32));
         holds(&dir, "k.ron", "narrow.ron", &[&settings[..], &[merge]].concat());
     }
 }
@@ -210,7 +211,56 @@ fn generic_loads_of_constants_miss() {
     let dir = scratch("generic-constants");
     let body = "ld.global.u32 %r5, [%rd4];\nmul.wide.u32 %rd5, %r5, 4;\nadd.u64 %rd3, %rd3, %rd5;\n\
                 ld.u32 %r10, [%rd3];\nadd.u32 %r11, %r10, 1;\nret;\n}\n";
-    write(&dir, &(generic(1) + body), 1);
+    write(&dir, &(generic(1) + body), (1, 32));
     let settings = ["hazards=Raw,Waw", "memory.start=LeftAndCopied", "memory.partitions.dram.latency=2000"];
+    holds(&dir, "k.ron", "narrow.ron", &settings);
+}
+
+/// Each of several SMs loads a line many times, and then has atomics answered. These wait for the results
+/// of the loads that join the fetch of the line in the L1, and replies to other SMs wait behind them.
+#[test]
+fn replies_wait_for_loads_that_join_in_another_l1() {
+    let dir = scratch("joins-of-others");
+    // the SMs begin one after the other
+    let later = format!(
+        "L0:\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L1;\n{}sub.u32 %r2, %r2, 1;\nbra L0;\nL1:\n",
+        "add.u32 %r3, %r3, 1;\n".repeat(100)
+    );
+    let body = each(100, |line| {
+        let loads = each(20, |n| format!("ld.global.u32 %r{}, [%rd1+{}];\n", 10 + n, 128 * (line + 1)));
+        let atomics = each(20, |n| format!("atom.global.add.u32 %r{}, [%rd1], %r5;\n", 30 + n));
+        format!("{loads}{atomics}add.u32 %r5, %r49, 1;\nadd.u32 %r5, %r29, 1;\n")
+    });
+    let ptx = format!(
+        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{{\n.reg .pred %p<3>;\n\
+         .reg .b32 %r<60>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\nmov.u32 %r2, %ctaid.x;\n\
+         {later}{body}ret;\n}}\n"
+    );
+    write(&dir, &ptx, (16, 1));
+    let settings = [
+        "sms=16",
+        "hazards=Raw,Waw",
+        "pipeline.load_store.replies=1",
+        "memory.start=LeftAndCopied",
+        "memory.l1.latency=20",
+        "memory.l1.banks=1",
+        "memory.l1.cache.sets=256",
+        "memory.l1.cache.ways=16",
+        "memory.l1.cache.sectored=true",
+        "memory.l1.cache.write=Through",
+        "memory.l1.cache.write_miss=NoAllocate",
+        "memory.l1.cache.mshrs=64",
+        "memory.l1.cache.merge=64",
+        "memory.partitions.latency=20",
+        "memory.partitions.queue=4000",
+        "memory.partitions.crossbar_queue=1",
+        "memory.partitions.ejection_queue=1",
+        "memory.partitions.l2.sets=256",
+        "memory.partitions.l2.ways=16",
+        "memory.partitions.l2.fetch=32",
+        "memory.partitions.l2.merge=64",
+        "memory.partitions.l2.port=128",
+        "memory.partitions.dram.latency=0",
+    ];
     holds(&dir, "k.ron", "narrow.ron", &settings);
 }

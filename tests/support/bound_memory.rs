@@ -603,11 +603,11 @@ impl Naive<'_> {
         let mut seen = BTreeSet::new();
         for request in self.all.iter().filter(|request| request.access == Access::Load) {
             let passing = self.passing(Self::bytes(self.asked(request)));
-            let late = if self.partitions && self.may_fetch(request) { passing } else { 0 };
-            let is_first = seen.insert((request.line, self.asked(request)));
-            for sums in [Some(&mut all), is_first.then_some(&mut once)].into_iter().flatten() {
-                sums[0] += passing - self.scale();
-                sums[1] += late;
+            all[0] += passing - self.scale();
+            all[1] += if self.partitions && self.may_fetch(request) { passing } else { 0 };
+            if seen.insert((request.line, self.asked(request))) {
+                once[0] += passing - self.scale();
+                once[1] += passing;
             }
         }
         (0..2).map(|of: usize| all[of].saturating_sub(once[of])).sum()

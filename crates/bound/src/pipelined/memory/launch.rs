@@ -56,8 +56,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// The services of replies that may come from DRAM, on machines where others do not: if lines of
     /// the L2 stay, and if not.
     pub(super) late_replies_stays: u64,
-    /// What loads that look up an L1 add to `at_slices` and `late_replies_stays`, and what one load for
-    /// each set of sectors of each line adds.
+    /// What loads that look up an L1 add to `at_slices` and `late_replies_stays`, and the most that one load
+    /// for each set of sectors of each line adds.
     pub(super) of_l1: Behind,
     pub(super) once_of_l1: Behind,
     pub(super) late_replies: u64,
@@ -97,6 +97,7 @@ type RequestKind = (Access, u8, (u64, bool));
 /// Services of loads behind their L1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behind {
+    pub requests: u64,
     pub at_slices: u64,
     /// The services of their replies if lines of the L2 stay.
     pub late: u64,
@@ -409,12 +410,14 @@ impl LaunchMemory {
             let is_first = looks_up && self.lines.at(line).is_some_and(|state| !state.l1_looked_up(of_l2));
             let is_late = self.request_at(access, request, &cost);
             sent.late += u64::from(is_late);
-            let late = if is_late { cost.late } else { 0 };
             if looks_up {
-                self.of_l1.add(cost.at_slices, late);
+                self.of_l1.add(cost.at_slices, if is_late { cost.late } else { 0 });
             }
             if is_first {
-                self.once_of_l1.add(cost.at_slices, late);
+                // another load of these sectors may write a result in one cycle, and wait for DRAM
+                let (end, alone) = ends;
+                let more = if alone { 0 } else { end.saturating_sub(self.path.scale) };
+                self.once_of_l1.add(cost.at_slices + more, cost.late);
             }
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
@@ -635,6 +638,7 @@ impl LaunchMemory {
 
 impl Behind {
     fn add(&mut self, at_slices: u64, late: u64) {
+        self.requests += 1;
         add(&mut self.at_slices, at_slices);
         add(&mut self.late, late);
     }

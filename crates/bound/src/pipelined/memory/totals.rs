@@ -29,6 +29,12 @@ impl LaunchMemory {
         {
             // replies of another SM may be in front, and wait until it has written its results
             memory = memory.saturating_add(self.write_backs);
+            if stays == Stays::InL1 {
+                // a load that joins a fetch in the L1 has a result, although it counts nothing at slices
+                let joins =
+                    self.of_l1.requests.saturating_sub(self.once_of_l1.requests.saturating_mul(sms as u64));
+                memory = memory.saturating_add(joins.saturating_mul(self.path.scale));
+            }
         }
         let dram = match stays {
             Stays::Yes | Stays::InL1 => self.dram_stays.saturating_add(self.rows()),

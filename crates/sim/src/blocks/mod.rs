@@ -335,7 +335,8 @@ impl Blocks {
         })
     }
 
-    /// Returns whether a block has ended by `now` and still occupies its CTA slot.
+    /// Returns whether a block has ended by `now` and still occupies its CTA slot, or whether a CTA slot
+    /// has to be opened for blocks again. [`Self::take_ended`] does both.
     #[inline]
     pub fn has_ended(&self, now: u64) -> bool {
         let is_free = |resident: &Resident| resident.free_at.is_some_and(|free| free <= now);

@@ -140,7 +140,7 @@ impl Sm<'_> {
         }
     }
 
-    /// Returns whether a block that has ended waits to be removed.
+    /// Returns whether a block that has ended waits to be removed, or a CTA slot to be opened again.
     #[inline]
     pub fn has_ended(&self) -> bool {
         self.blocks.has_ended(self.now)

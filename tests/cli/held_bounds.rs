@@ -38,8 +38,8 @@ fn holds(dir: &Path, launch: &str, machine: &str, settings: &[&str]) {
     assert_eq!(plb["status"], "holds", "{machine}: {plb}");
 }
 
-/// Writes three files: the kernel `k`, a launch of it with this number of blocks of so many threads, and
-/// the machine.
+/// Writes the kernel to `k.ptx`, the machine to `narrow.ron`, and a launch of the kernel to `k.ron`. The
+/// launch has this many blocks, and each block has this many threads.
 fn write(dir: &Path, ptx: &str, (blocks, threads): (u32, u32)) {
     let launch = format!(
         "Launch(module: \"k.ptx\", entry: \"k\", grid: ({blocks}, 1, 1), block: ({threads}, 1, 1), args: [
@@ -49,6 +49,15 @@ fn write(dir: &Path, ptx: &str, (blocks, threads): (u32, u32)) {
     for (name, text) in [("k.ptx", ptx), ("narrow.ron", NARROW), ("k.ron", &launch)] {
         fs::write(dir.join(name), text).unwrap();
     }
+}
+
+/// Returns the PTX of the kernel `k` with this body, after variables of the module. %rd1 is the address of
+/// the buffer.
+fn kernel(variables: &str, body: &str) -> String {
+    format!(
+        ".version 7.0\n.target sm_80\n.address_size 64\n{variables}.visible .entry k(.param .u64 buf)\n{{\n\
+         .reg .pred %p<4>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [buf];\n{body}ret;\n}}\n"
+    )
 }
 
 fn each(times: u32, of: impl Fn(u32) -> String) -> String {
@@ -102,11 +111,7 @@ fn a_copy_of_nothing_hides_the_one_before() {
             10 + n
         )
     });
-    let ptx = format!(
-        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{{\n\
-         .reg .b32 %r<60>;\n.reg .b64 %rd<6>;\n.shared .align 16 .b8 area[512];\n\
-         ld.param.u64 %rd1, [buf];\nmov.u32 %r1, area;\n{body}ret;\n}}\n"
-    );
+    let ptx = kernel(".shared .align 16 .b8 area[512];\n", &format!("mov.u32 %r1, area;\n{body}"));
     write(&dir, &ptx, (1, 32));
     holds(&dir, "k.ron", "narrow.ron", &[]);
 }
@@ -122,15 +127,13 @@ fn loads_join_fetches_of_more_sectors() {
         loads + &each(4, |n| format!("add.u32 %r5, %r5, %r{};\n", 20 + n))
     });
     let again = each(16, |n| "add.u32 %r5, %r5, %r6;\n".repeat(30) + &load("%r6", 4 + n));
-    let ptx = format!(
-        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{{\n\
-         .reg .pred %p<3>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\n\
-         mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra FIRST;\nmov.u32 %r2, %tid.x;\n\
+    let body = format!(
+        "mov.u32 %r1, %ctaid.x;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra FIRST;\nmov.u32 %r2, %tid.x;\n\
          sub.u32 %r1, %r1, 1;\nmul.wide.u32 %rd2, %r1, 128;\nadd.u64 %rd2, %rd2, %rd1;\n\
          mul.wide.u32 %rd3, %r2, 4;\nadd.u64 %rd2, %rd2, %rd3;\nld.global.u32 %r4, [%rd2];\nret;\n\
-         FIRST:\n{brought}{again}ret;\n}}\n"
+         FIRST:\n{brought}{again}"
     );
-    write(&dir, &ptx, (21, 32));
+    write(&dir, &kernel("", &body), (21, 32));
     let settings = [
         "hazards=Raw,Waw",
         "limits.blocks=2",
@@ -152,11 +155,9 @@ fn loads_join_fetches_of_more_sectors() {
 #[test]
 fn stores_wait_for_the_ways_of_loads() {
     let dir = scratch("ways-of-loads");
-    let ptx = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{\n\
-               .reg .b32 %r<9>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\nmov.u32 %r1, %ctaid.x;\n\
-               mul.wide.u32 %rd2, %r1, 256;\nadd.u64 %rd1, %rd1, %rd2;\nld.global.u32 %r2, [%rd1];\n\
-               st.global.u32 [%rd1+128], %r1;\nret;\n}\n";
-    write(&dir, ptx, (2, 32));
+    let body = "mov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd2, %r1, 256;\nadd.u64 %rd1, %rd1, %rd2;\n\
+                ld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd1+128], %r1;\n";
+    write(&dir, &kernel("", body), (2, 32));
     let settings = [
         "sms=2",
         "hazards=Raw,Waw",
@@ -171,15 +172,14 @@ fn stores_wait_for_the_ways_of_loads() {
     holds(&dir, "k.ron", "narrow.ron", &settings);
 }
 
-/// What kernels with generic loads begin with: %rd3 is the address of constants in this lane, and that of
-/// the buffer in all others.
-fn generic(lane: u32) -> String {
-    format!(
-        ".version 7.0\n.target sm_80\n.address_size 64\n.const .align 128 .b8 table[256];\n\
-         .visible .entry k(.param .u64 buf)\n{{\n.reg .pred %p<4>;\n.reg .b32 %r<60>;\n.reg .b64 %rd<9>;\n\
-         ld.param.u64 %rd1, [buf];\nmov.u64 %rd2, table;\ncvta.const.u64 %rd2, %rd2;\nmov.u32 %r1, %tid.x;\n\
-         setp.eq.u32 %p1, %r1, {lane};\nselp.b64 %rd3, %rd2, %rd1, %p1;\ncvta.to.global.u64 %rd4, %rd1;\n"
-    )
+/// Returns a kernel with this body, in which %rd3 is a generic address: that of constants in this lane, and
+/// that of the buffer in all others.
+fn generic(lane: u32, body: &str) -> String {
+    let body = format!(
+        "mov.u64 %rd2, table;\ncvta.const.u64 %rd2, %rd2;\nmov.u32 %r1, %tid.x;\n\
+         setp.eq.u32 %p1, %r1, {lane};\nselp.b64 %rd3, %rd2, %rd1, %p1;\ncvta.to.global.u64 %rd4, %rd1;\n{body}"
+    );
+    kernel(".const .align 128 .b8 table[256];\n", &body)
 }
 
 /// A cache for constants brings a whole line, because a generic load begins with a constant and goes on
@@ -198,9 +198,8 @@ fn loads_join_fetches_of_a_cache_for_constants() {
     ];
     for (sectors, merge) in [(1, "memory.partitions.l2.merge=1"), (2, "memory.partitions.l2.merge=2")] {
         let loads = each(sectors, |n| format!("ld.global.u32 %r{}, [%rd4+{}];\n", 20 + n, 32 * (n + 1)));
-        let ptx = generic(0)
-            + &format!("ld.u32 %r10, [%rd3];\n{loads}ld.global.u32 %r12, [%rd4+1024];\nret;\n}}\n");
-        write(&dir, &ptx, (1, 32));
+        let body = format!("ld.u32 %r10, [%rd3];\n{loads}ld.global.u32 %r12, [%rd4+1024];\n");
+        write(&dir, &generic(0, &body), (1, 32));
         holds(&dir, "k.ron", "narrow.ron", &[&settings[..], &[merge]].concat());
     }
 }
@@ -210,8 +209,8 @@ fn loads_join_fetches_of_a_cache_for_constants() {
 fn generic_loads_of_constants_miss() {
     let dir = scratch("generic-constants");
     let body = "ld.global.u32 %r5, [%rd4];\nmul.wide.u32 %rd5, %r5, 4;\nadd.u64 %rd3, %rd3, %rd5;\n\
-                ld.u32 %r10, [%rd3];\nadd.u32 %r11, %r10, 1;\nret;\n}\n";
-    write(&dir, &(generic(1) + body), (1, 32));
+                ld.u32 %r10, [%rd3];\nadd.u32 %r11, %r10, 1;\n";
+    write(&dir, &generic(1, body), (1, 32));
     let settings = ["hazards=Raw,Waw", "memory.start=LeftAndCopied", "memory.partitions.dram.latency=2000"];
     holds(&dir, "k.ron", "narrow.ron", &settings);
 }
@@ -231,12 +230,8 @@ fn replies_wait_for_loads_that_join_in_another_l1() {
         let atomics = each(20, |n| format!("atom.global.add.u32 %r{}, [%rd1], %r5;\n", 30 + n));
         format!("{loads}{atomics}add.u32 %r5, %r49, 1;\nadd.u32 %r5, %r29, 1;\n")
     });
-    let ptx = format!(
-        ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry k(.param .u64 buf)\n{{\n.reg .pred %p<3>;\n\
-         .reg .b32 %r<60>;\n.reg .b64 %rd<6>;\nld.param.u64 %rd1, [buf];\nmov.u32 %r2, %ctaid.x;\n\
-         {later}{body}ret;\n}}\n"
-    );
-    write(&dir, &ptx, (16, 1));
+    let body = format!("mov.u32 %r2, %ctaid.x;\n{later}{body}");
+    write(&dir, &kernel("", &body), (16, 1));
     let settings = [
         "sms=16",
         "hazards=Raw,Waw",

@@ -83,13 +83,15 @@ impl Constants {
         } else {
             self.lines.values().map(|&(loads, _)| merge.times(loads)).sum()
         };
-        let if_many_wait =
-            |limit: Limit| if limit.may_refuse(waiting) { limit.times(self.loads.all) } else { 0 };
-        let full =
-            if self.anywhere > 0 { if_many_wait(ways) } else { self.sets.times_full(ways, |_| waiting) };
+        let full = if self.anywhere > 0 {
+            ways.times_if(waiting, self.loads.all)
+        } else {
+            self.sets.times_full(ways, |_| waiting)
+        };
+        let tracked = mshrs.times_if(waiting, self.loads.all);
         let of_sm = |times: u64, limit: Limit| on_an_sm(residency, times, (limit, self.loads));
         let times = of_sm(merged, merge).saturating_add(of_sm(full, ways));
-        let times = times.saturating_add(of_sm(if_many_wait(mshrs), mshrs));
+        let times = times.saturating_add(of_sm(tracked, mshrs));
         // a line that stays is fetched once on each SM, and each fetch delays others once; the SM that
         // the bound follows is another one after the last block has been placed
         let fetches = 2 * self.lines.len() as u64;

@@ -61,8 +61,8 @@ impl Sets {
     /// same time.
     pub fn times_full(&self, limit: Limit, outstanding: impl Fn(u64) -> u64) -> u64 {
         let full = |set: &SetUse| {
-            let may_be = set.lines.len() > self.ways && limit.may_refuse(outstanding(set.set));
-            if may_be { limit.times(set.fetches) } else { 0 }
+            let may_be = set.lines.len() > self.ways;
+            if may_be { limit.times_if(outstanding(set.set), set.fetches) } else { 0 }
         };
         self.sets.iter().map(full).sum()
     }
@@ -110,9 +110,9 @@ impl LineState {
     }
 
     /// Returns how many times, one after the other, a request can be refused because a fetch of the line
-    /// serves as many others as a cache allows. `by_sector` states whether each sector is fetched by itself. No more than
-    /// `most` loads of each sector reach the cache, and only as many wait at the same time as `waiting`
-    /// says; it receives those that bypass the L1 only `with_bypassing`.
+    /// serves as many others as a cache allows. `by_sector` states whether each sector is fetched by
+    /// itself. No more than `most` loads of each sector reach the cache, and only as many wait at the
+    /// same time as `waiting` says. The cache receives those that bypass the L1 only `with_bypassing`.
     pub fn times_merged(
         &self,
         merge: Limit,

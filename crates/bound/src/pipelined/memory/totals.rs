@@ -131,28 +131,25 @@ impl LaunchMemory {
         let outstanding = self.outstanding.most().1;
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
-            let (keeps, ways) = (keeps_l1, Limit::ways(l1));
-            let merged = self.merged(l1, together, true, (keeps.then_some(sms), u64::MAX));
+            let (waiting, ways) = (outstanding.saturating_mul(together), Limit::ways(l1));
+            let merged = self.merged(l1, together, true, (keeps_l1.then_some(sms), u64::MAX));
             let of_set = |set: u64| {
                 let set = if self.l1_sets > 0 { set as usize } else { usize::MAX };
                 self.outstanding.most_at(set).saturating_mul(together)
             };
             let full = if self.unplaced.requests > 0 {
-                let may_be = ways.may_refuse(outstanding.saturating_mul(together));
-                if may_be { ways.times(self.l1_ways.all) } else { 0 }
+                ways.times_if(waiting, self.l1_ways.all)
             } else {
                 sets.times_full(ways, of_set)
             };
             let of_sm = |times, limit, loads| on_an_sm(residency, times, (limit, loads));
             let mut times = of_sm(merged, Limit::new(l1.merge), self.l1_loads);
             times = times.saturating_add(of_sm(full, ways, self.l1_ways));
+            // the L1 of each SM fetches by itself
+            let once = if keeps_l1 { self.once_of_l1.requests.saturating_mul(sms) } else { u64::MAX };
             let mshrs = Limit::new(l1.mshrs);
-            if mshrs.may_refuse(outstanding.saturating_mul(together)) {
-                // the L1 of each SM fetches by itself
-                let once = if keeps { self.fetches_of_l1().saturating_mul(sms) } else { u64::MAX };
-                let fetches = self.l1_loads.all.min(once);
-                times = times.saturating_add(of_sm(mshrs.times(fetches), mshrs, self.l1_loads));
-            }
+            let tracked = mshrs.times_if(waiting, self.l1_loads.all.min(once));
+            times = times.saturating_add(of_sm(tracked, mshrs, self.l1_loads));
             sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
         }
         if let Some(constants) = &self.constants {
@@ -177,8 +174,7 @@ impl LaunchMemory {
                 sets.times_full(ways, |_| outstanding.saturating_mul(everywhere))
             } else {
                 let all = fetches.iter().sum::<u64>().saturating_add(anywhere);
-                let may_be = ways.may_refuse(outstanding.saturating_mul(everywhere));
-                if may_be { ways.times(all) } else { 0 }
+                ways.times_if(outstanding.saturating_mul(everywhere), all)
             };
             let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
                 self.most_at_slice(slice).saturating_mul(everywhere) > u64::from(l2.mshrs)
@@ -209,12 +205,6 @@ impl LaunchMemory {
         sets.keeps_all() && !evicts && self.lines.all().is_some() && self.unplaced == Unplaced::default()
     }
 
-    /// Returns the largest number of fetches of an L1 that keeps its lines.
-    fn fetches_of_l1(&self) -> u64 {
-        let sets = |state: &LineState| u64::from(state.sets_of_l1.count_ones());
-        self.lines.all().map_or(u64::MAX, |all| all.map(|(_, state)| sets(state)).sum())
-    }
-
     /// Returns how many times, one after the other, a request can be refused because a fetch serves as
     /// many others as a cache allows. `blocks` is the largest number of blocks whose loads reach the cache
     /// at the same time. If the lines stay, `keep` is the number of caches, each of which fetches a set
@@ -226,11 +216,8 @@ impl LaunchMemory {
         is_l1: bool,
         (keep, most): (Option<u64>, u64),
     ) -> u64 {
-        let by_sector = self.path.by_sector
-            && if is_l1 { cache.sectored } else { self.path.fetches_exactly() }
-            && (is_l1 || self.path.l1.as_ref().is_none_or(|l1| l1.sectored))
-            // requests for different parts of a line of constants may join the same fetch
-            && (is_l1 || !self.path.parts_of_constants());
+        let by_sector =
+            if is_l1 { self.path.by_sector && cache.sectored } else { self.path.joins_by_sector() };
         let merge = Limit::new(cache.merge);
         let loads = self.outstanding.most().0.saturating_mul(blocks);
         let of_one = loads.saturating_mul(if by_sector { 1 } else { 4 });

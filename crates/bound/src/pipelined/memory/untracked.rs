@@ -33,6 +33,11 @@ impl Limit {
     pub fn may_refuse(self, waiting: u64) -> bool {
         self.times(waiting) > 0
     }
+
+    /// Returns [`Self::times`] of these requests, of which at most `waiting` wait at the same time.
+    pub fn times_if(self, waiting: u64, requests: u64) -> u64 {
+        if self.may_refuse(waiting) { self.times(requests) } else { 0 }
+    }
 }
 
 /// Loads of a launch, and the most of them that a block has.

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::CASES;
+use super::leaving::Leaving;
 use super::memory::{LaunchMemory, Path, SentElsewhere, longest_jitter};
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
@@ -17,9 +18,6 @@ use warpbound_core::machine::pipeline::{AccessQueues, Collector, LoadStore};
 use warpbound_core::machine::{Machine, MemorySystem, OpTiming};
 use warpbound_core::path::{Accessed, Elsewhere, LineUse, Step};
 use warpbound_core::program::{Access, Area, KernelCode, MemoryOp, RegList, TimedInstr, TimingTable};
-
-/// A wait that is longer counts as unlimited.
-const LONG_WAIT: u64 = 64;
 
 /// The number of answers that wait in the load/store unit if memory is perfect.
 const INBOX: u64 = 32;
@@ -111,10 +109,8 @@ pub(super) struct Costs {
     apart_from_slices: bool,
     /// The settings of the load/store unit, if there is one.
     load_store: LoadStore,
-    /// What operations cost those that cannot start because a result leaves the same unit at the
-    /// same time, by unit; and the same for result buses, if results can wait for them.
-    leaving: BTreeMap<UnitId, Leaving>,
-    on_buses: Option<Leaving>,
+    /// What operations cost because results would leave units together.
+    leaving: Leaving,
     ends_warps: bool,
     left: u64,
 }
@@ -134,20 +130,12 @@ impl Costs {
         let sub_cores = table.sub_cores();
         let on_units =
             || table.instrs().iter().filter(|instr| instr.access.is_none() || load_store.is_none());
-        let mut of_unit: BTreeMap<UnitId, Vec<OpTiming>> = BTreeMap::new();
-        for op in on_units().flat_map(all_timings) {
-            of_unit.entry(op.unit).or_default().push(op);
-        }
-        let instances = |unit: &UnitId| if sub_cores.is_shared(*unit) { 1 } else { sub_cores.count() as u64 };
-        let results: u64 = of_unit.keys().map(instances).sum();
+        let used: BTreeSet<UnitId> = on_units().flat_map(all_timings).map(|op| op.unit).collect();
         let buses = pipeline.and_then(|pipeline| pipeline.result_buses).map(u64::from);
-        let buses = buses.filter(|&buses| results > buses && collector.is_some());
-        let in_units: Vec<(u64, &[OpTiming])> =
-            of_unit.iter().map(|(unit, ops)| (instances(unit), ops.as_slice())).collect();
-        let leaving = of_unit.iter().filter(|_| collector.is_some());
-        let leaving: BTreeMap<UnitId, Leaving> =
-            leaving.map(|(&unit, ops)| (unit, Leaving::new(&[(1, ops)], 1))).collect();
-        let on_buses = buses.map(|buses| Leaving::new(&in_units, buses));
+        let scale = scale(machine);
+        let leaving = collector
+            .map(|_| Leaving::new(on_units().flat_map(all_timings), sub_cores, buses, scale))
+            .unwrap_or_default();
         let reads =
             |instr: &TimedInstr| most_in_one_bank(table, &instr.operands, collector, sub_cores.count());
         let front = collector.map_or(0, |collector| front(collector, 1));
@@ -160,10 +148,9 @@ impl Costs {
             on_unit: None,
         });
         let queue = pipeline.and_then(|pipeline| pipeline.queue).filter(|_| collector.is_none());
-        let private = of_unit.keys().filter(|unit| !sub_cores.is_shared(**unit));
+        let private = used.iter().filter(|unit| !sub_cores.is_shared(**unit));
         let most_left = private.map(|&unit| longest_init(table, unit));
         let left = queue.map(|queue| most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum());
-        let scale = scale(machine);
         let writes_back =
             table.instrs().iter().any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty());
         let answers = load_store.map_or_else(Answers::default, |unit| {
@@ -210,7 +197,6 @@ impl Costs {
             apart_from_slices: sms > 1,
             load_store: load_store.unwrap_or_default(),
             leaving,
-            on_buses,
             ends_warps: pipeline
                 .and_then(|pipeline| pipeline.front_end)
                 .is_some_and(|front_end| front_end.ends_warps),
@@ -314,15 +300,12 @@ impl Costs {
     }
 
     fn of_unit(&self, instr: OfInstr, table: &TimingTable, op: OpTiming) -> Cost {
-        let total = (op.init + op.lat).get();
         let lat = (op.lat + table.write_back()).get();
         let is_late = self.late_write.is_some_and(|least| op.init.get() + lat >= least);
         let counts_write = instr.writes > 0 && (self.writes_block || is_late);
-        let of_unit = self.leaving.get(&op.unit).map_or(0, |leaving| leaving.cost(total, self.scale));
-        let on_buses = self.on_buses.as_ref().map_or(0, |leaving| leaving.cost(total, self.scale));
         let service = Services {
             units: op.init.get() * self.scale,
-            results: of_unit + on_buses,
+            results: self.leaving.cost(op),
             operands: (instr.reading + u64::from(counts_write)) * self.scale,
             ..Services::default()
         };
@@ -544,72 +527,6 @@ impl Costs {
 /// Returns whether an access goes to memory.
 fn reaches_memory(access: Access, space: Space) -> bool {
     access != Access::Fence && matches!(space, Space::Global | Space::Local)
-}
-
-/// The cycles in which all units may be idle because an operation that is about to start would leave
-/// its unit together with longer ones that started before.
-///
-/// For each duration, either the operations of that duration pay for the cycles in which they wait,
-/// or the longer ones pay for each cycle in which they make others wait. Both are sound; the choice
-/// compares how many instructions of the program are of either kind.
-#[derive(Clone, Debug)]
-struct Leaving {
-    /// For each duration in ascending order: the most cycles that one operation waits, if it pays.
-    durations: Vec<(u64, Option<u64>)>,
-    /// How many longer operations leave together when an operation waits.
-    together: u64,
-}
-
-impl Leaving {
-    /// Takes the operations by unit, each with the number of instances of the unit.
-    fn new(units: &[(u64, &[OpTiming])], together: u64) -> Self {
-        let total = |op: &OpTiming| (op.init + op.lat).get();
-        let all = || units.iter().flat_map(|(_, ops)| ops.iter());
-        let distinct: BTreeSet<u64> = all().map(total).collect();
-        let durations = distinct.iter().map(|&duration| {
-            let longer = |op: &&OpTiming| total(op) > duration;
-            // for each unit: its instances, and for each longer duration the distance of two starts
-            let blocking: Vec<(u64, BTreeMap<u64, u64>)> = units
-                .iter()
-                .map(|&(instances, ops)| {
-                    let mut apart = BTreeMap::new();
-                    for op in ops.iter().filter(longer) {
-                        let least: &mut u64 = apart.entry(total(op)).or_insert(op.init.get());
-                        *least = op.init.get().min(*least);
-                    }
-                    (instances, apart)
-                })
-                .collect();
-            let waits = longest_wait(&blocking, together);
-            let same = all().filter(|op| total(op) == duration).count() as u64;
-            let longer = all().filter(longer).count() as u64;
-            (duration, waits.filter(|waits| same * waits * together <= longer))
-        });
-        Self { durations: durations.collect(), together }
-    }
-
-    /// Returns what an operation of this duration pays, in the scaled unit.
-    fn cost(&self, total: u64, scale: u64) -> u64 {
-        let longer_pay =
-            self.durations.iter().filter(|(duration, waits)| *duration < total && waits.is_none());
-        let same = self.durations.iter().find(|(duration, _)| *duration == total);
-        longer_pay.count() as u64 * (scale / self.together)
-            + same.and_then(|(_, waits)| *waits).unwrap_or(0) * scale
-    }
-}
-
-/// Returns the largest number of consecutive cycles in each of which this many results may leave
-/// together, or `None` if it is long. For each unit, it takes the number of instances and, for each
-/// duration, the distance of two starts. An instance lets one result leave per cycle.
-fn longest_wait(units: &[(u64, BTreeMap<u64, u64>)], together: u64) -> Option<u64> {
-    let leave = |cycles: u64| {
-        let of_unit = |(instances, apart): &(u64, BTreeMap<u64, u64>)| {
-            let results: u64 = apart.values().map(|&apart| cycles.div_ceil(apart.max(1))).sum();
-            instances * results.min(cycles)
-        };
-        units.iter().map(of_unit).sum::<u64>()
-    };
-    (0..LONG_WAIT).find(|&cycles| leave(cycles + 1) < together * (cycles + 1))
 }
 
 /// Returns the number of transactions to the banks of shared memory, or of addresses of a load of

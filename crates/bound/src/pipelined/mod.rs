@@ -2,7 +2,8 @@
 //!
 //! `costs` states for each instruction how long it may occupy what others wait for (its *service*),
 //! and how long its own warp waits for nothing but latencies. `fetch` counts what an instruction
-//! costs the front end, and `code_supply` what it costs instruction caches. `span` follows the longest
+//! costs the front end, `code_supply` what it costs instruction caches, and `leaving` what it costs that
+//! results leave units one after the other. `span` follows the longest
 //! chain of latencies of a warp. `memory` counts the
 //! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch. `any_path`
 //! follows a warp over all paths that it may take, and `followed` keeps sections of warps that have been
@@ -13,6 +14,7 @@ mod code_supply;
 mod costs;
 mod fetch;
 mod followed;
+mod leaving;
 mod memory;
 mod shares;
 mod span;

@@ -200,8 +200,7 @@ impl Path {
         );
         // the crossbar, the entrance of the slice and its latency, the look-up, and the way back
         let soonest = partitions.latency + 4;
-        let has_halves = partitions.l2.is_some();
-        let answered = soonest + if has_halves { partitions.far_latency } else { 0 };
+        let answered = soonest + far_latency(partitions);
         // the queue to DRAM, the way there, what passes in DRAM itself, the fill and the return; each
         // change of the clock costs one tick more
         let in_dram = of_dram.cycles(dram.latency() + 5) + 1;
@@ -291,6 +290,13 @@ impl Path {
         ticks * self.tick
     }
 
+    /// Returns the largest number of ticks from the delivery of a request to a slice until it can be looked
+    /// up.
+    pub fn delivery(&self) -> u64 {
+        let Some(Partitioned { settings, .. }) = &self.partitions else { return 0 };
+        settings.latency + 1 + far_latency(settings)
+    }
+
     /// Returns the number of ticks for which a request of this many bytes occupies a port of the L2.
     pub fn port(&self, bytes: u64) -> u64 {
         self.l2().map_or(1, |l2| bytes.div_ceil(u64::from(l2.port)).max(1))
@@ -362,6 +368,11 @@ impl Path {
         let at_slice = if self.partitions.is_some() { self.ticks(self.port(bytes)) } else { 0 };
         at_slice.max(end).max(self.scale)
     }
+}
+
+/// Returns the ticks by which the delivery to the other half of the L2 takes longer.
+fn far_latency(partitions: &Partitions) -> u64 {
+    if partitions.l2.is_some() { partitions.far_latency } else { 0 }
 }
 
 fn reads_l2(l1: &CacheSettings) -> bool {

@@ -53,22 +53,35 @@ impl LaunchMemory {
         at_slices.saturating_add(all.late.saturating_sub(once.late.saturating_mul(sms)))
     }
 
-    /// Returns the service of requests that are delivered to slices, if a slice may be full.
+    /// Returns what requests cost because slices may be full. For each slice, either each of its requests
+    /// counts once more when it is delivered, or each time at which the slice is full counts the latency
+    /// that the requests in its input do not pay for.
     fn entrances(&self, residency: &Residency) -> u64 {
         let Some(partitions) = &self.path.partitions else { return 0 };
         let (of_slices, loads) = (self.by_slice(&self.of_slice), self.by_slice(&self.l2_loads));
-        let anywhere = &self.unplaced;
+        let (anywhere, queue) = (&self.unplaced, u64::from(partitions.settings.queue));
         let is_full = |slice: usize| {
             let loads = loads[slice].saturating_add(anywhere.loads);
             let others = of_slices[slice].saturating_add(anywhere.requests).saturating_sub(loads);
             let at_once = loads.min(self.most_at_slice(slice).saturating_mul(residency.everywhere()));
-            others.saturating_add(at_once) > partitions.settings.queue.into()
+            others.saturating_add(at_once) > queue
         };
-        let full: Vec<usize> = (0..of_slices.len()).filter(|&slice| is_full(slice)).collect();
-        let unplaced = if full.is_empty() { 0 } else { anywhere.requests };
-        let may_wait = full.iter().fold(unplaced, |sum, &slice| sum.saturating_add(of_slices[slice]));
+        let full = (0..of_slices.len()).filter(|&slice| is_full(slice)).map(|slice| of_slices[slice]);
         // a request may count in front of the entrance although it is served behind it later
-        self.path.ticks(1).max(self.path.scale).saturating_mul(may_wait)
+        let each = self.path.ticks(1).max(self.path.scale);
+        let time = self.path.ticks(self.path.delivery().saturating_sub(queue));
+        let cost = |requests: u64| {
+            let times = Limit::new(queue).times(requests);
+            each.saturating_mul(requests).min(time.saturating_mul(times))
+        };
+        if anywhere.requests == 0 {
+            return full.map(cost).fold(0, u64::saturating_add);
+        }
+        // those whose slices are not known may be in any slice, whichever of these is full
+        let known: Vec<u64> = full.collect();
+        let all = known.iter().fold(anywhere.requests, |sum, &requests| sum.saturating_add(requests));
+        let times = times_full(known.iter().copied(), anywhere.requests, queue);
+        if known.is_empty() { 0 } else { each.saturating_mul(all).min(time.saturating_mul(times)) }
     }
 
     /// Returns numbers of requests by slice, or only their sum if the slice of a request depends on the

@@ -593,8 +593,14 @@ impl Naive<'_> {
             let count = loads.len() as u64;
             requests - count + count.min(self.at_once(&loads)) > room
         };
-        let requests: u64 = self.of_slices().into_iter().filter(is_full).map(|(_, requests)| requests).sum();
-        requests * self.ticks(1).max(self.scale())
+        // the time until a request can be looked up, of which those in the input of a full slice but the first
+        // one pay a tick each; or each request counts once more
+        let unpaid = (self.machine.memory().partitions.latency + self.far() + 2).saturating_sub(room);
+        let cost = |(_, requests): (usize, u64)| {
+            let full_again = (requests - 1) / room * self.ticks(unpaid);
+            full_again.min(requests * self.ticks(1).max(self.scale()))
+        };
+        self.of_slices().into_iter().filter(is_full).map(cost).sum()
     }
 
     /// What loads count behind their L1 that hit there or join a fetch, if its lines stay.

@@ -63,8 +63,8 @@ struct Formula<'a> {
     some_access_has_a_result: bool,
     fetches: u64,
     buses: u64,
-    /// What `leave` has returned, by unit and duration.
-    leaves: RefCell<BTreeMap<(usize, u64), u64>>,
+    /// What `leave` has returned, by unit, init and latency.
+    leaves: RefCell<BTreeMap<(usize, u64, u64), u64>>,
 }
 
 /// S in cycles, G as a number of fetches and arrivals, and the sum of the largest spans.
@@ -316,51 +316,19 @@ impl<'a> Formula<'a> {
         if pipeline.collector.is_none() {
             return 0;
         }
-        let key = (op.unit.index(), (op.init + op.lat).get());
+        let key = (op.unit.index(), op.init.get(), op.lat.get());
         if let Some(&known) = self.leaves.borrow().get(&key) {
             return known;
         }
         let is_unit = |instr: &&TimedInstr| instr.access.is_none() || pipeline.load_store.is_none();
         let ops: Vec<OpTiming> =
             self.table.instrs().iter().filter(is_unit).flat_map(TimedInstr::timings).collect();
-        let of_unit: Vec<OpTiming> = ops.iter().copied().filter(|other| other.unit == op.unit).collect();
-        let mut parts = self.leaves_with(op, &of_unit, 1) * self.fetches * self.buses;
-        let units: BTreeSet<usize> = ops.iter().map(|op| op.unit.index()).collect();
-        if pipeline.result_buses.is_some_and(|buses| units.len() > buses as usize) {
-            parts += self.leaves_with(op, &ops, self.buses) * self.fetches;
+        let mut parts = leaves_unit(op, &ops) * self.fetches * self.buses;
+        if pipeline.result_buses.is_some() {
+            parts += leaves_on_buses(op, &ops, self.buses) * self.fetches;
         }
         self.leaves.borrow_mut().insert(key, parts);
         parts
-    }
-
-    /// The same for the results of these operations, of which `most` can leave together, in units of
-    /// a cycle divided by `most`.
-    fn leaves_with(&self, op: OpTiming, ops: &[OpTiming], most: u64) -> u64 {
-        let duration = |op: &OpTiming| (op.init + op.lat).get();
-        let durations: BTreeSet<u64> = ops.iter().map(duration).collect();
-        // the wait of the operations of each duration, if they pay and not those that are longer
-        let wait = |of: u64| {
-            let longer: Vec<&OpTiming> = ops.iter().filter(|op| duration(op) > of).collect();
-            // the shortest init by unit and duration
-            let mut classes: BTreeMap<(usize, u64), u64> = BTreeMap::new();
-            for op in &longer {
-                let init = classes.entry((op.unit.index(), duration(op))).or_insert(u64::MAX);
-                *init = op.init.get().min(*init);
-            }
-            let leave = |cycles: u64| -> u64 {
-                let units: BTreeSet<usize> = classes.keys().map(|(unit, _)| *unit).collect();
-                let of_unit = |unit: &usize| {
-                    let own = classes.iter().filter(|((other, _), _)| other == unit);
-                    own.map(|(_, init)| cycles.div_ceil(*init)).sum::<u64>().min(cycles)
-                };
-                units.iter().map(of_unit).sum()
-            };
-            let waits = (1..=64).find(|&cycles| leave(cycles) < most * cycles).map(|cycles| cycles - 1)?;
-            let same = ops.iter().filter(|op| duration(op) == of).count() as u64;
-            (same * waits * most <= longer.len() as u64).then_some(waits)
-        };
-        let shorter = durations.iter().filter(|&&of| of < duration(&op) && wait(of).is_none()).count() as u64;
-        shorter + wait(duration(&op)).unwrap_or(0) * most
     }
 
     fn lines(&self) -> u64 {
@@ -480,4 +448,81 @@ fn lone_start(operands: u64, steps: u64) -> u64 {
         read += u64::from(step % steps > 0 || steps == 1);
         step += 1;
     }
+}
+
+fn duration(op: &OpTiming) -> u64 {
+    (op.init + op.lat).get()
+}
+
+/// Whether an operation may delay one of a duration that starts when its unit is idle.
+fn may_delay(op: &OpTiming, of: u64) -> bool {
+    duration(op) > of && duration(op) - of >= op.init.get()
+}
+
+/// The cycles that an operation pays because two results would leave its unit together.
+fn leaves_unit(op: OpTiming, ops: &[OpTiming]) -> u64 {
+    let own: Vec<&OpTiming> = ops.iter().filter(|other| other.unit == op.unit).collect();
+    // what one that takes `short` pays for those that take `long`, unless these pay
+    let waits = |short: u64, long: u64| {
+        let delaying: Vec<&&OpTiming> =
+            own.iter().filter(|other| duration(other) == long && may_delay(other, short)).collect();
+        let apart = delaying.iter().map(|other| other.init.get()).min()?;
+        // the last one starts at 0, and the others as closely in front of it as they can; the results of
+        // those leave too late that make one wait after the last initiation
+        let mut cycles = 0;
+        while long - short >= apart * (cycles + 1) {
+            cycles += 1;
+        }
+        let waiting = own.iter().filter(|other| duration(other) == short).count() as u64;
+        (waiting * cycles <= delaying.len() as u64).then_some(cycles)
+    };
+    let durations: BTreeSet<u64> = own.iter().map(|other| duration(other)).collect();
+    let total = duration(&op);
+    let as_longer =
+        durations.iter().filter(|&&short| may_delay(&op, short) && waits(short, total).is_none()).count();
+    let as_shorter: u64 = durations.range(total + 1..).filter_map(|&long| waits(total, long)).sum();
+    as_longer as u64 + as_shorter
+}
+
+/// The same for result buses, in units of a cycle divided by their number. There is one sub-core.
+fn leaves_on_buses(op: OpTiming, ops: &[OpTiming], buses: u64) -> u64 {
+    let durations: BTreeSet<u64> = ops.iter().map(duration).collect();
+    let pays = |of: u64| {
+        let waiting: BTreeSet<usize> =
+            ops.iter().filter(|other| duration(other) == of).map(|other| other.unit.index()).collect();
+        let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
+        for other in ops.iter().filter(|other| may_delay(other, of)) {
+            *counts.entry(other.unit.index()).or_default() += 1;
+        }
+        if waiting.len() == 1 {
+            counts.retain(|unit, _| !waiting.contains(unit));
+        }
+        let units: Vec<usize> = counts.keys().copied().collect();
+        let mut best: Option<(u64, Vec<usize>)> = None;
+        for choice in 0..1_usize << units.len() {
+            let pick = |pays: bool| {
+                let picked = units.iter().enumerate().filter(|(at, _)| (choice >> at & 1 == 1) == pays);
+                picked.map(|(_, &unit)| unit).collect::<Vec<usize>>()
+            };
+            let (paying, others) = (pick(true), pick(false));
+            let own = waiting.iter().all(|unit| others.contains(unit));
+            let cost: u64 = paying.iter().map(|unit| counts[unit]).sum();
+            let suffices = (others.len() - usize::from(own && !others.is_empty())) < buses as usize;
+            if suffices && best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, paying));
+            }
+        }
+        let all: u64 = counts.values().sum();
+        match best {
+            Some((cost, paying)) if cost * buses <= all => {
+                if paying.contains(&op.unit.index()) {
+                    buses
+                } else {
+                    0
+                }
+            }
+            _ => u64::from(counts.contains_key(&op.unit.index())),
+        }
+    };
+    durations.iter().filter(|&&of| may_delay(&op, of)).map(|&of| pays(of)).sum()
 }

@@ -69,7 +69,8 @@ impl LaunchMemory {
         let full = (0..of_slices.len()).filter(|&slice| is_full(slice)).map(|slice| of_slices[slice]);
         // a request may count in front of the entrance although it is served behind it later
         let each = self.path.ticks(1).max(self.path.scale);
-        let time = self.path.ticks(self.path.delivery().saturating_sub(queue));
+        // one of the requests in the input may be looked up in the tick in which it is full
+        let time = self.path.ticks((self.path.delivery() + 1).saturating_sub(queue));
         let cost = |requests: u64| {
             let times = Limit::new(queue).times(requests);
             each.saturating_mul(requests).min(time.saturating_mul(times))

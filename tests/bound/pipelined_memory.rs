@@ -84,6 +84,7 @@ fn of_new_stages(mut draw: &mut dyn FnMut(usize) -> usize) -> Vec<String> {
     for (name, values) in [
         ("memory.l1.interval", ["2", "3", "9"]),
         ("memory.partitions.far_latency", ["1", "9", "60"]),
+        ("memory.partitions.atomic_latency", ["1", "9", "60"]),
         ("pipeline.load_store.constant_latency", ["1", "9", "60"]),
         ("pipeline.load_store.read_latency", ["1", "9", "60"]),
         ("pipeline.launch.total_blocks_per_cycle", ["1", "2", "3"]),

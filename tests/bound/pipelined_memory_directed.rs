@@ -411,6 +411,34 @@ fn lines_of_the_far_half() {
     }
 }
 
+/// Atomics that take longer than loads, alone and in front of loads: 1.0.
+#[test]
+fn slow_atomics() {
+    let dependent = "atom.global.add.u32 %r10, [%rd1], %r10;\n".repeat(40);
+    for atomic in [1, 7, 90] {
+        for of in ["sms=1", "sms=3 p.channels=2 p.far_latency=20", "sms=1 p.queue=2 l2.port=8"] {
+            let settings = [of, COPIED, &format!("p.atomic_latency={atomic}")];
+            holds(&settings, (1, 32), &dependent);
+            holds(&settings, (3, 64), &two_roles(&dependent, &stream("ra", 30, 128, 4, 128)));
+        }
+    }
+}
+
+/// Slices that are full because of their port or of the crossbar of replies, with latencies around the
+/// number of requests in the input: 0.84.
+#[test]
+fn full_slices() {
+    for (queue, latency) in [(1, 0), (1, 3), (2, 0), (2, 1), (4, 3), (8, 7), (8, 20), (16, 0)] {
+        for of in ["l2.port=8", "l2.port=32 p.clock=(1,4)", "l2.port=16 p.ejection_queue=1 ls.replies=1"] {
+            let of = format!("sms=4 p.channels=2 p.crossbar_queue=2 {of}");
+            let settings = [&of, COPIED, &format!("p.queue={queue} p.latency={latency}")];
+            for kinds in ["r", "rw", "wwwwwwwwr"] {
+                holds(&settings, (4, 64), &stream(kinds, 30, 1024, 32, 8192));
+            }
+        }
+    }
+}
+
 /// Constants through a cache, in turn with shared memory, the L1 and atomics: 0.98.
 #[test]
 fn constants_through_a_cache() {

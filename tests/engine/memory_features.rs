@@ -129,6 +129,22 @@ fn lanes_of_an_atomic_at_one_word_take_turns() {
 }
 
 #[test]
+fn atomics_of_memory_take_longer_by_their_latency() {
+    let dependent = |times: usize, settings: &[&str]| {
+        let body = "ld.param.u64 %rd1, [k_param_0];\ncvta.to.global.u64 %rd1, %rd1;\n";
+        let links = "atom.global.add.u32 %r5, [%rd1], %r5;\n".repeat(times);
+        let memory =
+            ["memory.lower=Partitions", "memory.start=LeftAndCopied", "memory.partitions.l2=Cache()"];
+        let settings: Vec<&str> = memory.iter().chain(settings).copied().collect();
+        cycles_of(1, &format!(".reg .b64 %rd<2>;\n{body}{links}"), &settings)
+    };
+    for times in [1, 5, 20] {
+        let slow = dependent(times, &["memory.partitions.atomic_latency=47"]);
+        assert_eq!(slow, dependent(times, &[]) + 47 * times as u64, "{times} atomics");
+    }
+}
+
+#[test]
 fn addresses_of_constants_take_turns() {
     let of = |threads: u32, stride: u32, settings: &[&str]| {
         let body =

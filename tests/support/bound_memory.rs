@@ -66,6 +66,7 @@ struct Naive<'a> {
     code: Code<'a>,
     /// Whether some accesses go to the port at once: atomics and loads that bypass the L1.
     has_bypasses: bool,
+    has_atomics: bool,
     loads_shared: bool,
     /// Whether loads of constants or parameters pass stages in the load/store unit.
     passes_constants: bool,
@@ -118,6 +119,7 @@ pub fn value(
         l1_stays: false,
         code: Code::new(table, machine),
         has_bypasses: false,
+        has_atomics: false,
         loads_shared: false,
         passes_constants: false,
     };
@@ -146,6 +148,10 @@ impl Naive<'_> {
     /// Lists all steps and all requests of the launch.
     fn list(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
         self.loads_shared = loads(program, |area| matches!(area, Area::Shared | Area::Generic));
+        self.has_atomics = program
+            .instrs
+            .iter()
+            .any(|instr| matches!(instr.memory, Some(MemoryOp::Atomic(area)) if area != Area::Shared));
         self.has_bypasses = program.instrs.iter().any(|instr| match instr.memory {
             Some(MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area)) => area != Area::Shared,
             Some(MemoryOp::AsyncCopyUncached) => true,
@@ -335,9 +341,11 @@ impl Naive<'_> {
         self.machine.memory().l1.as_ref().map_or(0, |l1| l1.latency.max(1) + 1)
     }
 
-    /// The ticks by which the delivery may take longer to the other half of the L2.
+    /// The ticks by which the delivery may take longer: to the other half of the L2, and of atomics.
     fn far(&self) -> u64 {
-        if self.l2.is_some() { self.machine.memory().partitions.far_latency } else { 0 }
+        let partitions = &self.machine.memory().partitions;
+        let far = if self.l2.is_some() { partitions.far_latency } else { 0 };
+        if self.has_atomics { far.max(partitions.atomic_latency) } else { far }
     }
 
     /// The cycles from the port to the write-back.

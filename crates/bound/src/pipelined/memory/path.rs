@@ -125,6 +125,8 @@ pub(in crate::pipelined) struct Path {
     fetched: u64,
     /// The least cycles from there to the write-back.
     soonest: u64,
+    /// The ticks by which the delivery to a slice may take longer than others.
+    further_latency: u64,
     /// The same from the entrance of the crossbar of replies.
     returned: u64,
 }
@@ -176,6 +178,7 @@ impl Path {
             answered: 0,
             fetched: 0,
             soonest: 0,
+            further_latency: 0,
             returned: 1,
         };
         if path.constants.is_some() {
@@ -200,7 +203,8 @@ impl Path {
         );
         // the crossbar, the entrance of the slice and its latency, the look-up, and the way back
         let soonest = partitions.latency + 4;
-        let answered = soonest + far_latency(partitions);
+        path.further_latency = further_latency(program, partitions);
+        let answered = soonest + path.further_latency;
         // the queue to DRAM, the way there, what passes in DRAM itself, the fill and the return; each
         // change of the clock costs one tick more
         let in_dram = of_dram.cycles(dram.latency() + 5) + 1;
@@ -294,7 +298,7 @@ impl Path {
     /// up.
     pub fn delivery(&self) -> u64 {
         let Some(Partitioned { settings, .. }) = &self.partitions else { return 0 };
-        settings.latency + 1 + far_latency(settings)
+        settings.latency + 1 + self.further_latency
     }
 
     /// Returns the number of ticks for which a request of this many bytes occupies a port of the L2.
@@ -370,9 +374,13 @@ impl Path {
     }
 }
 
-/// Returns the ticks by which the delivery to the other half of the L2 takes longer.
-fn far_latency(partitions: &Partitions) -> u64 {
-    if partitions.l2.is_some() { partitions.far_latency } else { 0 }
+/// Returns the ticks by which the delivery of an atomic, or that to the other half of the L2, takes
+/// longer.
+fn further_latency(program: &KernelCode, partitions: &Partitions) -> u64 {
+    let is_atomic = |memory: MemoryOp| matches!(memory, MemoryOp::Atomic(area) if area != Area::Shared);
+    let has_atomics = program.instrs.iter().filter_map(|instr| instr.memory).any(is_atomic);
+    let of_halves = if partitions.l2.is_some() { partitions.far_latency } else { 0 };
+    if has_atomics { of_halves.max(partitions.atomic_latency) } else { of_halves }
 }
 
 fn reads_l2(l1: &CacheSettings) -> bool {

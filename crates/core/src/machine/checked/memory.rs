@@ -147,6 +147,7 @@ fn check_partitions(partitions: &Partitions, check: &mut Check) {
         ejection_queue,
         latency,
         far_latency,
+        atomic_latency,
         queue,
         l2,
         dram,
@@ -170,6 +171,7 @@ fn check_partitions(partitions: &Partitions, check: &mut Check) {
     check.range("crossbar_queue", *crossbar_queue, 1..=1 << 16);
     check.range("ejection_queue", *ejection_queue, 1..=1 << 16);
     check.range("far_latency", *far_latency, 0..=1 << 16);
+    check.range("atomic_latency", *atomic_latency, 0..=1 << 16);
     check.range("latency", *latency, 0..=MAX_TIME);
     check.range("queue", *queue, 1..=1 << 16);
     if let Some(l2) = l2 {

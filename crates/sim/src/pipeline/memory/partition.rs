@@ -58,7 +58,8 @@ impl Partition {
             let cache = settings.l2.as_ref().map(|l2| Cache::new(l2, seed));
             let port = settings.l2.as_ref().map_or(1, |l2| l2.port);
             let far_half = FarHalf::new(settings, number).map(Box::new);
-            Slice::new(settings.queue, settings.latency, far_half, cache, port)
+            let latencies = (settings.latency, settings.atomic_latency);
+            Slice::new(settings.queue, latencies, far_half, cache, port)
         };
         Self {
             mapping: Mapping::new(settings),

@@ -14,6 +14,8 @@ use super::{Request, RequestKind};
 pub(super) struct Slice {
     limit: usize,
     latency: u64,
+    /// The further latency of atomics.
+    atomic_latency: u64,
     far_half: Option<Box<FarHalf>>,
     /// The requests that wait, with the tick at which they continue.
     delay: VecDeque<(u64, Request)>,
@@ -39,7 +41,7 @@ pub(super) struct Slice {
 impl Slice {
     pub fn new(
         limit: u32,
-        latency: u64,
+        (latency, atomic_latency): (u64, u64),
         far_half: Option<Box<FarHalf>>,
         cache: Option<Cache>,
         port: u32,
@@ -47,6 +49,7 @@ impl Slice {
         Self {
             limit: limit as usize,
             latency,
+            atomic_latency,
             far_half,
             delay: VecDeque::new(),
             input: 0,
@@ -99,13 +102,16 @@ impl Slice {
     #[inline]
     pub fn push(&mut self, request: Request, tick: u64) -> u64 {
         let mut at = tick + self.latency;
-        match &mut self.far_half {
-            None => self.delay.push_back((at, request)),
-            Some(far_half) => {
-                at = far_half.continues_at(at, &request);
-                let behind = self.delay.partition_point(|&(other, _)| other <= at);
-                self.delay.insert(behind, (at, request));
-            }
+        if request.kind == RequestKind::Atomic {
+            at += self.atomic_latency;
+        } else if let Some(far_half) = &mut self.far_half {
+            at = far_half.continues_at(at, &request);
+        }
+        if self.delay.back().is_none_or(|&(last, _)| last <= at) {
+            self.delay.push_back((at, request));
+        } else {
+            let behind = self.delay.partition_point(|&(other, _)| other <= at);
+            self.delay.insert(behind, (at, request));
         }
         self.next = self.next.min(at);
         at

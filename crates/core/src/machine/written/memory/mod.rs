@@ -153,6 +153,9 @@ pub struct Partitions {
     /// half. The copies that the other half keeps for later loads are not kept between launches.
     #[serde(skip_serializing_if = "is_default")]
     pub far_latency: u64,
+    /// The number of further ticks that an atomic spends there.
+    #[serde(skip_serializing_if = "is_default")]
+    pub atomic_latency: u64,
     /// The capacity in requests of each of a slice's four queues: to the L2, to DRAM, from DRAM,
     /// and to the crossbar.
     pub queue: u32,
@@ -176,6 +179,7 @@ impl Default for Partitions {
             ejection_queue: 32,
             latency: 0,
             far_latency: 0,
+            atomic_latency: 0,
             queue: 64,
             l2: None,
             dram: Dram::default(),

@@ -98,6 +98,7 @@ pub const OF_PARTITIONS: &[Values] = &[
     ("channels", &["1", "2", "3", "6", "8"]),
     ("slices", &["1", "2", "3", "4"]),
     ("far_latency", &["0", "0", "0", "9", "60"]),
+    ("atomic_latency", &["0", "0", "0", "1", "70"]),
     ("channel_bit", &["5", "7", "8", "10"]),
     ("slice_bit", &["5", "7", "9"]),
     ("spread", &["Linear", "Xor", "Polynomial"]),

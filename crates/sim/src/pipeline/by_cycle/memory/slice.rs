@@ -12,6 +12,8 @@ use warpbound_core::machine::memory::{LINE_BYTES, Partitions};
 pub(super) struct Slice {
     limit: usize,
     latency: u64,
+    /// What atomics wait in addition.
+    atomic_latency: u64,
     /// The latency of the first load of a line by the SMs of the other half, and the half of this
     /// slice; and the lines of which the other half has a copy, the oldest first, each with the
     /// tick in which the copy arrives.
@@ -37,6 +39,7 @@ impl Slice {
         Self {
             limit: settings.queue as usize,
             latency: settings.latency,
+            atomic_latency: settings.atomic_latency,
             far: (if bytes > 0 { settings.far_latency } else { 0 }, channel as usize % 2),
             copies: VecDeque::new(),
             lines: (bytes / LINE_BYTES).max(1) as usize,
@@ -58,7 +61,8 @@ impl Slice {
     }
 
     pub fn push(&mut self, request: Request, tick: u64) {
-        let at = self.after_the_halves(tick + self.latency, &request);
+        let atomic = if matches!(request.kind, Kind::Atomic) { self.atomic_latency } else { 0 };
+        let at = self.after_the_halves(tick + self.latency + atomic, &request);
         // those that are ready earlier or were here before go first
         let place = self.entrance.iter().take_while(|(other, _)| *other <= at).count();
         self.entrance.insert(place, (at, request));

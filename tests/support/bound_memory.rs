@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::bound_code::{Code, Walk};
 use crate::bound_pipelined::{Ready, awaited, loads, may_be_constant, of_launch, until_start, written};
 use warpbound::isa::Space;
-use warpbound::machine::memory::{CacheSettings, Dram, Jitter, LowerLevel, WriteMiss, WritePolicy};
+use warpbound::machine::memory::{
+    CacheSettings, Dram, DramScheduler, Jitter, LowerLevel, WriteMiss, WritePolicy,
+};
 use warpbound::machine::pipeline::AccessQueues;
 use warpbound::machine::{Hazards, Machine, Mapping, place_of};
 use warpbound::path::{BlockPaths, Footprint, LineUse, Step};
@@ -681,8 +683,29 @@ impl Naive<'_> {
         self.slice(line) as u64 / u64::from(self.machine.memory().partitions.slices)
     }
 
+    /// The number of accesses that a chain may follow to DRAM one after the other.
+    fn visits(&self) -> u64 {
+        let of_block = |block: &Vec<Vec<Taken>>| {
+            let mut most: BTreeMap<usize, u64> = BTreeMap::new();
+            for warp in block {
+                let ends = |taken: &Taken| self.table.instr(taken.step.pc()).flow == Flow::Barrier;
+                for (section, own) in warp.split_inclusive(ends).enumerate() {
+                    let accesses =
+                        own.iter().filter(|taken| is_global(self.table, taken.step)).count() as u64;
+                    let most = most.entry(section).or_default();
+                    *most = accesses.max(*most);
+                }
+            }
+            most.into_values().sum::<u64>()
+        };
+        let blocks: Vec<u64> = self.taken.iter().map(of_block).collect();
+        let most = blocks.iter().copied().max().unwrap_or(0);
+        let all: u64 = blocks.iter().sum();
+        if blocks.len() as u64 <= self.places { most } else { all.div_ceil(self.places) + most }
+    }
+
     /// The rows that are opened for these lines, each with a number of requests.
-    fn rows(&self, lines: &[(u64, u64)]) -> u64 {
+    fn rows(&self, lines: &[(u64, u64)], visits: u64) -> u64 {
         let mut banks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
         for &(line, requests) in lines {
             let inner = self.mapping().inner(line * 128);
@@ -698,11 +721,39 @@ impl Naive<'_> {
             let all: u64 = rows.iter().map(|(_, requests)| requests).sum();
             self.first_row() + if is_one { 0 } else { (all - 1) * self.row() }
         };
-        banks.values().map(openings).sum()
+        let dram = self.dram();
+        let of_channel = |channel: u64| -> u64 {
+            let own = lines.iter().filter(|(line, _)| self.channel(*line) == channel);
+            own.map(|(_, requests)| requests).sum()
+        };
+        let queue = u64::from(self.machine.memory().partitions.queue);
+        let (waiting, returned) = (u64::from(dram.queue), u64::from(dram.returns));
+        let slices = u64::from(self.machine.memory().partitions.slices);
+        let places = (waiting + returned).saturating_sub(slices - 1) + 1;
+        let has_room = |channel: u64| {
+            let requests = of_channel(channel);
+            let in_order = dram.scheduler == DramScheduler::Fifo;
+            !in_order && requests < queue && requests <= waiting.min(returned).min(places)
+        };
+        let (roomy, full): (Vec<_>, Vec<_>) = banks.iter().partition(|((channel, _), _)| has_room(*channel));
+        let full: u64 = full.into_iter().map(|(_, rows)| openings(rows)).sum();
+        let one_by_one: u64 = roomy.iter().map(|(_, rows)| openings(rows)).sum();
+        // all rows and requests in passing, and the own rows of the banks that a chain may visit
+        let passing = self.dram_ticks(dram.rrd.max(1) + 3);
+        let (mut by_visits, mut own) = (0, Vec::new());
+        for (_, rows) in roomy {
+            let all: u64 = rows.iter().map(|(_, requests)| requests).sum();
+            let openings_of = if rows.iter().all(|(row, _)| *row == rows[0].0) { 1 } else { all };
+            by_visits += openings_of * passing + all * self.dram_ticks(1);
+            own.push(openings(rows) - openings_of * passing);
+        }
+        own.sort_unstable();
+        by_visits += own.iter().rev().take(visits as usize).sum::<u64>();
+        full + one_by_one.min(by_visits)
     }
 
     /// The service of DRAM.
-    fn dram_service(&self, case: Case) -> u64 {
+    fn dram_service(&self, case: Case, visits: u64) -> u64 {
         if !self.partitions {
             return 0;
         }
@@ -731,13 +782,13 @@ impl Naive<'_> {
                 lines.push((request.line, 1));
             }
         }
-        service + self.rows(&lines)
+        service + self.rows(&lines, visits)
     }
 
     // ---- excursions
 
-    /// The excursions of Lemma M4, in cycles.
-    fn excursions(&self, case: Case) -> u64 {
+    /// The excursions of Lemma M4: their number, and their time in cycles.
+    fn excursions(&self, case: Case) -> (u64, u64) {
         let (stays, fetches) = (case != Case::Any, self.fetches());
         let is_load = |request: &&Request| request.access == Access::Load;
         let goes_to_dram = !stays
@@ -762,7 +813,7 @@ impl Naive<'_> {
             }
         }
         let instructions = self.at_once(&one_each);
-        let mut sum = 0;
+        let (mut number, mut sum) = (0, 0);
         if let Some(l1) = self.l1 {
             let loads: Vec<Request> = self.all.iter().copied().filter(|request| is_load(&request)).collect();
             // those that the L1 looks up
@@ -801,10 +852,11 @@ impl Naive<'_> {
                 let most = if self.l1_stays { sets.len() as u64 } else { u64::MAX };
                 times += refused((loads.len() as u64).min(most), l1.mshrs);
             }
+            number += times;
             sum += times * (2 + self.below(goes_to_dram));
         }
         if !self.partitions || !goes_to_dram {
-            return sum;
+            return (number, sum);
         }
         if let Some(l2) = self.l2 {
             let mut times = 0;
@@ -835,6 +887,7 @@ impl Naive<'_> {
                     times += refused(count as u64, l2.mshrs);
                 }
             }
+            number += times;
             sum += times * self.below(true);
         }
         let partitions = &self.machine.memory().partitions;
@@ -857,7 +910,7 @@ impl Naive<'_> {
             }
             channels.into_values().map(|requests| (requests - 1) / room).sum()
         };
-        sum + held * self.below(true)
+        (number + held, sum + held * self.below(true))
     }
 
     /// How many times one of these loads of a line may be refused because a fetch serves `merge` others.
@@ -944,11 +997,12 @@ impl Naive<'_> {
         }
         let (count, places, scale) = (blocks.len() as u64, self.places, self.scale());
         let of_spans = if count <= places { places * most } else { spans + (places - 1) * most };
+        let (excursions, waits) = self.excursions(case);
         let service = self.instructions()
             + self.replies(case)
             + self.deliveries()
-            + self.dram_service(case)
-            + (code + self.excursions(case)) * scale
+            + self.dram_service(case, self.visits() + excursions)
+            + (code + waits) * scale
             - if case == Case::L1 { self.spared_by_l1() } else { 0 };
         self.code.once()
             + of_launch(self.machine, count)

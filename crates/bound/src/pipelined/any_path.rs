@@ -27,6 +27,8 @@ pub(super) struct Sums {
     pub private: u64,
     pub shared: u64,
     pub services: Services,
+    /// The number of accesses that may go to DRAM.
+    pub visits: u64,
     /// The service of the writes of results, the requests, and those requests that nothing waits for;
     /// all three count only instructions that not every path has.
     pub writes: u64,
@@ -42,6 +44,7 @@ impl Sums {
             private: combine(self.private, other.private),
             shared: combine(self.shared, other.shared),
             services: self.services.with(other.services, combine),
+            visits: combine(self.visits, other.visits),
             writes: combine(self.writes, other.writes),
             unplaced: self.unplaced.with(other.unplaced, combine),
             unawaited: combine(self.unawaited, other.unawaited),
@@ -122,7 +125,7 @@ impl Progress {
             let (private, shared) = if cost.shared { (0, service) } else { (service, 0) };
             let services = Services { fetch: fetch.service, ..cost.service };
             let shared = shared + fetch.service;
-            way.sums = way.sums.and(Sums { private, shared, services, ..besides });
+            way.sums = way.sums.and(Sums { private, shared, services, visits: cost.visits, ..besides });
             way.is_at_barrier = table.instr(step.pc()).flow == Flow::Barrier;
             way.has_instructions = true;
             for (case, (span, ended)) in way.spans.iter_mut().zip(&mut way.ended).enumerate() {

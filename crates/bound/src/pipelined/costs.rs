@@ -43,6 +43,9 @@ pub(super) struct Cost {
     pub acknowledged: u64,
     /// The cycles before the issue in which the warp may wait for room although nothing is served.
     pub room: u64,
+    /// The number of its requests that an instruction may wait for one after the other: 1 for an access
+    /// to memory, or to a cache for constants.
+    pub visits: u64,
     /// Whether the warp issues nothing before the instruction has completed.
     pub holds: bool,
     /// Whether the warp issues nothing before all its results are available.
@@ -295,6 +298,7 @@ impl Costs {
         let addresses = self.addresses(access, sent.requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.writes = self.writes_beside(cost.writes, sent.requests);
+        cost.visits = 1;
         cost.earlier = self.earlier_in(sent.fetches, false);
         (cost, sent)
     }
@@ -373,6 +377,7 @@ impl Costs {
             read: front + self.read_latency,
             acknowledged: if is_store { front + answer } else { 0 },
             room: self.room,
+            visits: 0,
             holds: self.load_store.atomics_block && access == Access::Atomic,
             fences: access == Access::Fence,
         }
@@ -406,6 +411,7 @@ impl Costs {
         let addresses = self.addresses(access, requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.writes = self.writes_beside(cost.writes, requests);
+        cost.visits = 1;
         cost.earlier = self.earlier_in(fetches, hits_l1);
         cost
     }
@@ -450,6 +456,7 @@ impl Costs {
         [fetches, misses]: [bool; 2],
     ) -> Cost {
         let writes = self.write_cycles(instr);
+        cost.visits = 1;
         cost.writes = requests.max(1) * writes * self.scale;
         let served = self.by_address(extra) + requests.max(1) * (1 + writes);
         cost.service.load_store = service + served * self.scale;

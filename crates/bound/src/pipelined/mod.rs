@@ -75,6 +75,8 @@ struct OfWarp {
     /// The service that every sub-core can wait for.
     shared: u64,
     services: Services,
+    /// The number of its accesses that may go to DRAM.
+    visits: u64,
     /// The longest chain of latencies, in cycles, in each case of [`Stays`].
     spans: [u64; CASES],
 }
@@ -86,6 +88,8 @@ struct Section {
     private: [u64; SubCores::MAX],
     /// The service that every sub-core can wait for.
     shared: u64,
+    /// The largest number of accesses of a warp that may go to DRAM.
+    visits: u64,
     /// The longest chain of latencies of a warp, in cycles, in each case of [`Stays`].
     spans: [u64; CASES],
     /// The sub-cores that have instructions.
@@ -151,9 +155,10 @@ impl<'t> PipelineAnalyser<'t> {
 
     /// Returns the services that the launch adds to those of its blocks in a case, if all blocks are
     /// known and the lines of that case do stay.
-    fn beside(&self, case: Stays) -> Option<Beside> {
+    /// `visits` is the largest number of accesses, one after the other, that the bound follows to DRAM.
+    fn beside(&self, case: Stays, visits: u64) -> Option<Beside> {
         let Some(memory) = &self.memory else { return (case == Stays::No).then(Beside::default) };
-        memory.stays(case).then(|| memory.beside(&self.residency, case))
+        memory.stays(case).then(|| memory.beside(&self.residency, case, visits))
     }
 
     /// Returns the share of a block. Loads are in units of service, and so are latencies.
@@ -224,6 +229,8 @@ impl<'t> PipelineAnalyser<'t> {
             share.classes |= section.classes;
             share.stages = share.stages.saturating_add(section.more).saturating_add(1);
         }
+        let visits = |section: &Section| section.visits.saturating_mul(section.more.saturating_add(1));
+        share.visits = self.sections.iter().map(visits).fold(0, u64::saturating_add);
         share.left = self.costs.left().min(share.work - share.load);
         share
     }
@@ -270,6 +277,7 @@ impl<'t> PipelineAnalyser<'t> {
         section.private[sub_core] += of_warp.private;
         section.classes |= 1 << sub_core;
         self.services += of_warp.services;
+        section.visits = section.visits.max(of_warp.visits);
         for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {
             *longest = span.max(*longest);
         }
@@ -342,6 +350,7 @@ impl<'t> PipelineAnalyser<'t> {
             of_warp.shared += fetch.service;
             *(if cost.shared { &mut of_warp.shared } else { &mut of_warp.private }) += cost.service.total();
             of_warp.services += Services { fetch: fetch.service, ..cost.service };
+            of_warp.visits += cost.visits;
             for (case, span) in spans.iter_mut().take(different).enumerate() {
                 span.issue(table, step, (cost, case), fetch);
             }
@@ -407,6 +416,7 @@ impl<'t> PipelineAnalyser<'t> {
             add(&mut section.private[sub_core], of_warp.sums.private);
             section.classes |= u8::from(of_warp.has_instructions) << sub_core;
             self.services += of_warp.sums.services;
+            section.visits = section.visits.max(of_warp.sums.visits);
             for (longest, span) in section.spans.iter_mut().zip(of_warp.spans) {
                 *longest = span.max(*longest);
             }

@@ -49,9 +49,9 @@ impl PipelineShares {
     /// Adds what the launch costs beside its blocks. All blocks must have been analysed and added.
     pub fn end(&mut self, analyser: &PipelineAnalyser) {
         for (shares, case) in self.cases.iter_mut().zip(Stays::ALL) {
-            *shares = shares.take().zip(analyser.beside(case)).map(|(mut shares, beside)| {
-                shares.add_beside(beside);
-                shares
+            *shares = shares.take().and_then(|mut shares| {
+                shares.add_beside(analyser.beside(case, shares.visits())?);
+                Some(shares)
             });
         }
     }

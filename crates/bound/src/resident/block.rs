@@ -35,6 +35,9 @@ pub struct BlockShare {
     pub left: u64,
     /// The services by resource, if the share is one of [`Plb`](crate::Plb).
     pub services: Services,
+    /// In a share for [`Plb`](crate::Plb): the sum over the sections of the largest number of accesses of a
+    /// warp that may go to DRAM.
+    pub visits: u64,
     /// The sum over the stages of the largest C(w).
     pub alone: u64,
     /// The load of each sub-core over all stages, by the warp ids of the sub-core modulo the number

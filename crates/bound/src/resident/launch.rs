@@ -124,6 +124,8 @@ pub struct LaunchShares {
     load_of: Vec<u64>,
     /// The sum of the delays of all blocks.
     delays: u64,
+    /// The numbers of accesses that may go to DRAM: their sum over all blocks, and the largest.
+    visits: (u64, u64),
 }
 
 /// The block that decides the bound if an SM executes its blocks in turn.
@@ -177,6 +179,7 @@ impl LaunchShares {
             classes: 0,
             load_of: Vec::new(),
             delays: 0,
+            visits: (0, 0),
         }
     }
 
@@ -217,6 +220,8 @@ impl LaunchShares {
         }
         self.classes |= share.classes;
         self.services += share.services;
+        let (all, most) = self.visits;
+        self.visits = (all.saturating_add(share.visits), most.max(share.visits));
         let (surplus, peak) = (share.surplus + i128::from(delay), share.peak + i128::from(delay));
         let alone = share.alone.saturating_add(delay);
         if let Some(kept) = self.blocks.get_mut(block.index()) {
@@ -239,6 +244,17 @@ impl LaunchShares {
         }
         self.works.offer(share.work);
         self.repeats.offer(share.largest_repeat());
+    }
+
+    /// Returns the largest number of accesses, one after the other, that the chain of a CTA slot follows to
+    /// DRAM, or its mean over the CTA slots up to the last placement, and then that of a block.
+    pub(crate) fn visits(&self) -> u64 {
+        let (all, most) = self.visits;
+        if self.residency.all_at_once() {
+            most
+        } else {
+            all.div_ceil(self.residency.room().max(1) as u64).saturating_add(most)
+        }
     }
 
     /// Returns the bound of the launch, from its start to its end.

@@ -1,6 +1,6 @@
 //! What a request costs other requests of its DRAM channel.
 
-use warpbound_core::machine::memory::Dram;
+use warpbound_core::machine::memory::{Dram, DramScheduler, Partitions};
 use warpbound_core::path::LineUse;
 
 /// The costs of requests in a channel. Services are in units of which there are `scale` per core
@@ -86,6 +86,30 @@ impl DramCosts {
         let bursts = bytes.div_ceil(self.settings.burst_bytes.into()).max(1);
         let more = 1 + (bursts - 1) * self.column_ticks() + if is_store { self.turns() } else { 0 };
         self.ticks(more) + self.column.max(fill).saturating_sub(reply)
+    }
+
+    /// Returns the part of the service of opening a row that delays requests of other banks: the commands,
+    /// and the time between two activations.
+    pub fn row_elsewhere(&self) -> u64 {
+        self.ticks(self.row_ticks(0) - self.settings.rcd)
+    }
+
+    /// Returns the service that requests of other banks wait for, of this many requests that open this many
+    /// rows: in each tick, one bank takes up a request.
+    pub fn elsewhere(&self, rows: u64, requests: u64) -> u64 {
+        let rows = rows.saturating_mul(self.row_elsewhere());
+        rows.saturating_add(requests.saturating_mul(self.ticks(1)))
+    }
+
+    /// Returns the largest number of requests with which no queue of a channel is ever full, so that every
+    /// request waits only for its own bank and for commands to others.
+    pub fn never_full(&self, partitions: &Partitions) -> u64 {
+        let Dram { scheduler, queue, returns, .. } = self.settings;
+        if scheduler == DramScheduler::Fifo {
+            return 0;
+        }
+        let of_slices = u64::from(partitions.queue) - 1;
+        of_slices.min(queue.into()).min(returns.into()).min(self.places(partitions.slices.into()))
     }
 
     /// Returns the number of banks of a channel.

@@ -655,7 +655,7 @@ struct Request {
 }
 
 /// Adds to a sum. A sum that is too large keeps the largest number, and the bound then has no value.
-fn add(sum: &mut u64, more: u64) {
+pub(super) fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 

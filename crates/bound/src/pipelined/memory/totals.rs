@@ -1,21 +1,23 @@
 //! What the requests of a launch cost together.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use super::at_start::Stays;
 use super::elsewhere::Unplaced;
-use super::launch::{LaunchMemory, Rows};
+use super::launch::{LaunchMemory, add};
 use super::lines::LineState;
 use super::path::Partitioned;
-use super::untracked::{Limit, on_an_sm, times_full};
+use super::untracked::{Limit, Waits, on_an_sm, times_full};
 use crate::parts::{Beside, Part};
 use crate::resident::Residency;
 use warpbound_core::machine::memory::{CacheSettings, WritePolicy};
 use warpbound_core::path::LineUse;
 
 impl LaunchMemory {
-    /// Returns the services that the launch adds to those of its blocks.
-    pub fn beside(&self, residency: &Residency, stays: Stays) -> Beside {
+    /// Returns the services that the launch adds to those of its blocks. `visits` is the largest number of
+    /// accesses, one after the other, that the bound follows to DRAM.
+    pub fn beside(&self, residency: &Residency, stays: Stays, visits: u64) -> Beside {
         let sms = residency.used_sms();
         let replies = self.most_replies.saturating_mul(residency.together());
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
@@ -36,13 +38,14 @@ impl LaunchMemory {
                 memory = memory.saturating_add(joins.saturating_mul(self.path.scale));
             }
         }
+        let waits = self.waits(stays, residency);
+        let visits = visits.saturating_add(waits.times);
         let dram = match stays {
-            Stays::Yes | Stays::InL1 => self.dram_stays.saturating_add(self.rows()),
-            Stays::No if self.l2.is_none() => self.dram.saturating_add(self.rows()),
+            Stays::Yes | Stays::InL1 => self.dram_stays.saturating_add(self.rows(visits)),
+            Stays::No if self.l2.is_none() => self.dram.saturating_add(self.rows(visits)),
             Stays::No => self.dram.saturating_add(self.dirty_at_start()),
         };
-        let waits = self.waits(stays, residency);
-        Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits)])
+        Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits.service)])
     }
 
     /// Returns the service behind the SMs of loads that hit in their L1, or join a fetch there, if its lines
@@ -102,9 +105,9 @@ impl LaunchMemory {
         self.outstanding.most_at(place)
     }
 
-    /// Returns the service of opening rows, if all requests are known.
-    fn rows(&self) -> u64 {
-        let Some(Partitioned { dram, .. }) = &self.path.partitions else { return 0 };
+    /// Returns the service of opening rows, if the bound follows this many requests through DRAM.
+    fn rows(&self, visits: u64) -> u64 {
+        let Some(Partitioned { settings, dram, .. }) = &self.path.partitions else { return 0 };
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
         let anywhere = self.unplaced.to_dram;
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
@@ -112,9 +115,26 @@ impl LaunchMemory {
             let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere);
             return requests.saturating_mul(dram.row());
         }
-        let more = |rows: &Rows| if rows.are_several { rows.requests - 1 } else { 0 };
-        let of_bank = |rows| more(rows).saturating_mul(dram.row()).saturating_add(dram.first_row());
-        self.banks.iter().filter(|rows| rows.first.is_some()).map(of_bank).fold(0, u64::saturating_add)
+        let room = dram.never_full(settings);
+        let (mut always, mut in_turn, mut elsewhere, mut visited) = (0_u64, 0_u64, 0_u64, Vec::new());
+        for (&requests, banks) in self.of_channel.iter().zip(self.banks.chunks(dram.banks())) {
+            for rows in banks.iter().filter(|rows| rows.first.is_some()) {
+                let again = if rows.are_several { rows.requests - 1 } else { 0 };
+                let of_bank = again.saturating_mul(dram.row()).saturating_add(dram.first_row());
+                if requests > room {
+                    add(&mut always, of_bank);
+                    continue;
+                }
+                add(&mut in_turn, of_bank);
+                add(&mut elsewhere, dram.elsewhere(again + 1, rows.requests));
+                visited.push(of_bank.saturating_sub((again + 1).saturating_mul(dram.row_elsewhere())));
+            }
+        }
+        // the requests that the bound follows visit as many banks at most
+        visited.sort_unstable_by_key(|&of_bank| Reverse(of_bank));
+        let most = usize::try_from(visits).unwrap_or(usize::MAX);
+        visited.iter().take(most).for_each(|&of_bank| add(&mut elsewhere, of_bank));
+        always.saturating_add(in_turn.min(elsewhere))
     }
 
     /// Returns the service of writing back lines that are in the L2 when the launch starts. Any of them
@@ -136,12 +156,12 @@ impl LaunchMemory {
     }
 
     /// Returns the longest waits until a cache can track another fetch, one after the other.
-    fn waits(&self, stays: Stays, residency: &Residency) -> u64 {
+    fn waits(&self, stays: Stays, residency: &Residency) -> Waits {
         let sms = residency.used_sms() as u64;
         let (together, everywhere) = (residency.together(), residency.everywhere());
         let fetches = stays == Stays::No || self.dram_stays > 0;
         let scale = self.path.scale;
-        let mut sum: u64 = 0;
+        let mut waits = Waits::default();
         let outstanding = self.outstanding.most().1;
         let keeps_l1 = self.keeps_l1();
         if let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) {
@@ -164,14 +184,14 @@ impl LaunchMemory {
             let mshrs = Limit::new(l1.mshrs);
             let tracked = mshrs.times_if(waiting, self.l1_loads.all.min(once));
             times = times.saturating_add(of_sm(tracked, mshrs, self.l1_loads));
-            sum = times.saturating_mul(self.path.fetch_of_l1(fetches) * scale);
+            waits.add(times, self.path.fetch_of_l1(fetches) * scale);
         }
         if let Some(constants) = &self.constants {
             let times = constants.times_untracked(residency, self.outstanding.most());
-            sum = sum.saturating_add(times.saturating_mul(self.path.fetch_of_l1(fetches) * scale));
+            waits.add(times, self.path.fetch_of_l1(fetches) * scale);
         }
         let (Some(Partitioned { settings, dram, .. }), true) = (&self.path.partitions, fetches) else {
-            return sum;
+            return waits;
         };
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
             let (stays, ways) = (stays != Stays::No, Limit::ways(l2));
@@ -195,7 +215,7 @@ impl LaunchMemory {
             });
             let tracked = times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
             times = times.saturating_add(full).saturating_add(tracked);
-            sum = sum.saturating_add(times.saturating_mul(self.path.fetch_of_slice() * scale));
+            waits.add(times, self.path.fetch_of_slice() * scale);
         }
         let room = dram.places(settings.slices.into());
         let only_loads = stays != Stays::No && !self.path.forwards_stores();
@@ -209,7 +229,8 @@ impl LaunchMemory {
             let all = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);
             Limit::new(room).times(all.saturating_mul(2))
         };
-        sum.saturating_add(held.saturating_mul(self.path.fetch_of_slice() * scale))
+        waits.add(held, self.path.fetch_of_slice() * scale);
+        waits
     }
 
     /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.

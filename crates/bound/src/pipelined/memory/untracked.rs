@@ -40,6 +40,22 @@ impl Limit {
     }
 }
 
+/// Waits one after the other until a cache or a channel can track another fetch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waits {
+    pub times: u64,
+    /// In units of service.
+    pub service: u64,
+}
+
+impl Waits {
+    /// Adds waits, each of which takes this long.
+    pub fn add(&mut self, times: u64, each: u64) {
+        self.times = self.times.saturating_add(times);
+        self.service = self.service.saturating_add(times.saturating_mul(each));
+    }
+}
+
 /// Loads of a launch, and the most of them that a block has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loads {

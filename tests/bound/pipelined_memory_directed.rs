@@ -424,6 +424,30 @@ fn slow_atomics() {
     }
 }
 
+/// Ticks that are no whole number of cycles, of which a request takes several at the port of a slice: the
+/// ticks of the way and of the requests in front are rounded up together. 1.0.
+#[test]
+fn ticks_that_are_rounded_up_together() {
+    let link = |loads: usize| {
+        let others = "ld.global.u32 %r11, [%rd1];\n".repeat(loads - 1);
+        format!("{others}{}", chain(1, 0))
+    };
+    let cases = [
+        ("(9,5)", 16, 5, 2),
+        ("(5,3)", 16, 1, 4),
+        ("(12,13)", 32, 5, 5),
+        ("(6,7)", 32, 2, 3),
+        ("(5,1)", 4, 6, 3),
+    ];
+    for (clock, port, latency, loads) in cases {
+        for queues in ["p.crossbar_queue=16", "p.crossbar_queue=1 p.ejection_queue=1"] {
+            let settings = format!("p.clock={clock} l2.port={port} p.latency={latency} {queues}");
+            let links = (0..60).map(|_| link(loads)).collect::<String>();
+            holds(&[COPIED, &settings], (1, 8), &links);
+        }
+    }
+}
+
 /// Slices that are full because of their port or of the crossbar of replies, with latencies around the
 /// number of requests in the input: 0.84.
 #[test]

@@ -357,7 +357,9 @@ impl Naive<'_> {
 
     /// The least of these cycles.
     fn soonest(&self) -> u64 {
-        self.way_below(false, 0)
+        let (faster, slower) = self.ratio();
+        let ticks = self.machine.memory().partitions.latency + 4;
+        if self.partitions { ticks * slower / faster + 3 } else { self.way_below(false, 0) }
     }
 
     fn way_below(&self, with_dram: bool, far: u64) -> u64 {
@@ -379,9 +381,31 @@ impl Naive<'_> {
         self.cycles(ticks) + 1 + 1 + 1
     }
 
-    fn cycles(&self, ticks: u64) -> u64 {
+    /// The cycles of the way back from the crossbar of replies, at most.
+    fn returned(&self) -> u64 {
+        if self.partitions { self.cycles(1) + 3 } else { 1 }
+    }
+
+    /// The terms of the ratio of the clocks, without common factors: ticks for each number of cycles.
+    fn ratio(&self) -> (u64, u64) {
         let (faster, slower) = self.machine.memory().partitions.clock;
-        (ticks * u64::from(slower)).div_ceil(faster.into())
+        let shared = (1..=faster.min(slower)).rev().find(|by| faster % by == 0 && slower % by == 0).unwrap();
+        (u64::from(faster / shared), u64::from(slower / shared))
+    }
+
+    /// The cycles for these ticks beside others, with which they are rounded up together.
+    fn cycles(&self, ticks: u64) -> u64 {
+        let (faster, slower) = self.ratio();
+        (ticks * slower + faster - 1).div_ceil(faster)
+    }
+
+    /// What a request counts if it fills a queue between the clocks alone.
+    fn rounded(&self) -> u64 {
+        let memory = &self.machine.memory().partitions;
+        let single =
+            [memory.crossbar_queue, memory.ejection_queue].iter().filter(|queue| **queue == 1).count();
+        let (faster, _) = self.ratio();
+        (self.scale() * single as u64 * (faster - 1)).div_ceil(faster)
     }
 
     // ---- requests
@@ -494,7 +518,10 @@ impl Naive<'_> {
 
     /// m
     fn passing(&self, bytes: u64) -> u64 {
-        if self.partitions { self.ticks(self.port(bytes)).max(self.scale()) } else { self.scale() }
+        if !self.partitions {
+            return self.scale();
+        }
+        self.ticks(self.port(bytes)).max(self.scale()) + self.rounded()
     }
 
     fn request(&self, request: &Request) -> u64 {
@@ -526,9 +553,8 @@ impl Naive<'_> {
         let unit = self.machine.pipeline().unwrap().load_store.unwrap();
         let shared = self.shared_answer();
         let factor = shared.saturating_sub(1).div_ceil(u64::from(unit.shared_latency).max(1)).max(1);
-        let returned = if self.partitions { self.cycles(1) + 3 } else { 1 };
-        let overtakes =
-            self.passes_constants || (self.through_l1() + self.soonest()).saturating_sub(returned) < shared;
+        let to_replies = (self.through_l1() + self.soonest()).saturating_sub(self.returned());
+        let overtakes = self.passes_constants || to_replies < shared;
         let of = |taken: &Taken| {
             let (table, step) = (self.table, taken.step);
             let extra = u64::from(step.memory().extra_transactions);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::CASES;
 use super::leaving::Leaving;
-use super::memory::{LaunchMemory, Path, SentElsewhere, longest_jitter};
+use super::memory::{LaunchMemory, Path, SentElsewhere, greatest_common_divisor, longest_jitter};
 use crate::parts::Services;
 use warpbound_core::base::UnitId;
 use warpbound_core::isa::Space;
@@ -721,9 +721,5 @@ pub(super) fn scale(machine: &Machine) -> u64 {
 }
 
 fn least_common_multiple(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x * b
+    a / greatest_common_divisor(a, b) * b
 }

@@ -24,4 +24,4 @@ pub(super) use at_start::Stays;
 pub use at_start::{AtStart, MemoryLeft};
 pub(super) use elsewhere::{SentElsewhere, Unplaced};
 pub(super) use launch::LaunchMemory;
-pub(super) use path::{Path, longest_jitter};
+pub(super) use path::{Path, greatest_common_divisor, longest_jitter};

@@ -18,13 +18,25 @@ struct Clock {
 
 impl Clock {
     fn new((ticks, cycles): (u32, u32)) -> Self {
-        Self { ticks: ticks.into(), cycles: cycles.into() }
+        let shared = greatest_common_divisor(ticks.into(), cycles.into());
+        Self { ticks: u64::from(ticks) / shared, cycles: u64::from(cycles) / shared }
     }
 
     /// Returns the number of cycles of the other clock after which this many further ticks have
     /// passed at the latest.
     fn cycles(self, ticks: u64) -> u64 {
         (ticks * self.cycles).div_ceil(self.ticks)
+    }
+
+    /// Returns the number of cycles after which these ticks and others in between have passed at the
+    /// latest, less the exact time of the others. All of them are rounded up together.
+    fn cycles_beside_others(self, ticks: u64) -> u64 {
+        (ticks * self.cycles + self.ticks - 1).div_ceil(self.ticks)
+    }
+
+    /// Returns the least number of cycles in which this many ticks pass.
+    fn least_cycles(self, ticks: u64) -> u64 {
+        ticks * self.cycles / self.ticks
     }
 }
 
@@ -114,6 +126,9 @@ pub(in crate::pipelined) struct Path {
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
     pub scale: u64,
     tick: u64,
+    /// What a request counts because a queue between two clocks is full with it alone: ticks are rounded up
+    /// to cycles once more.
+    rounding: u64,
     /// How long a bank of the L1 stays occupied after the cycle in which a transaction enters it, in units
     /// of service.
     bank_wait: u64,
@@ -173,6 +188,7 @@ impl Path {
             has_bypasses: program.instrs.iter().filter_map(|instr| instr.memory).any(bypasses),
             scale,
             tick: scale,
+            rounding: 0,
             bank_wait: memory.l1.as_ref().map_or(0, |l1| l1.interval.saturating_sub(1)) * scale,
             leaves,
             answered: 0,
@@ -211,10 +227,13 @@ impl Path {
         let fetched =
             answered + 1 + 1 + partitions.dram.latency + longest_jitter(memory.jitter) + in_dram + 2;
         path.tick = (scale * clock.cycles).div_ceil(clock.ticks);
-        path.soonest = clock.cycles(soonest) + 3;
-        path.answered = clock.cycles(answered) + 3;
-        path.fetched = clock.cycles(fetched) + 3;
-        path.returned = clock.cycles(1) + 3;
+        let queues = [partitions.crossbar_queue, partitions.ejection_queue];
+        let single = queues.into_iter().filter(|&queue| queue == 1).count() as u64;
+        path.rounding = (scale * single * (clock.ticks - 1)).div_ceil(clock.ticks);
+        path.soonest = clock.least_cycles(soonest) + 3;
+        path.answered = clock.cycles_beside_others(answered) + 3;
+        path.fetched = clock.cycles_beside_others(fetched) + 3;
+        path.returned = clock.cycles_beside_others(1) + 3;
         let mapping = Mapping::new(partitions);
         path.keeps_lines = mapping.keeps_lines();
         path.partitions = Some(Partitioned { settings: partitions.clone(), mapping, dram });
@@ -370,7 +389,12 @@ impl Path {
     /// `end` is the service that its reply needs on the SM.
     pub fn behind(&self, bytes: u64, end: u64) -> u64 {
         let at_slice = if self.partitions.is_some() { self.ticks(self.port(bytes)) } else { 0 };
-        at_slice.max(end).max(self.scale)
+        at_slice.max(end).max(self.scale) + self.rounding
+    }
+
+    /// Returns the part of the service of a reply that pays for DRAM or a fill.
+    pub fn reply(&self) -> u64 {
+        self.behind(0, 0) - self.rounding
     }
 }
 
@@ -381,6 +405,11 @@ fn further_latency(program: &KernelCode, partitions: &Partitions) -> u64 {
     let has_atomics = program.instrs.iter().filter_map(|instr| instr.memory).any(is_atomic);
     let of_halves = if partitions.l2.is_some() { partitions.far_latency } else { 0 };
     if has_atomics { of_halves.max(partitions.atomic_latency) } else { of_halves }
+}
+
+/// Returns the greatest common divisor of two numbers, at least 1.
+pub(in crate::pipelined) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { greatest_common_divisor(b, a % b) }
 }
 
 fn reads_l2(l1: &CacheSettings) -> bool {

@@ -86,7 +86,7 @@ impl Path {
         // with a single place, a slice that passes a request on to DRAM looks nothing up
         let passed_on = if settings.queue == 1 && l2.is_some() { self.ticks(1) } else { 0 };
         // some of the service is part of the reply
-        let reply = self.behind(0, 0);
+        let reply = self.reply();
         // if lines do not stay, any row may be open
         let row = if l2.is_some() { dram.row() } else { 0 };
         if is_store && self.forwards_stores() {

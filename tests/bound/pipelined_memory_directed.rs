@@ -424,6 +424,28 @@ fn slow_atomics() {
     }
 }
 
+/// Reads that keep coming delay writes of lines that leave the L2, each of them anew, while these writes keep
+/// the places of the channel: 0.47.
+#[test]
+fn reads_delay_writes_anew() {
+    let load = |n: usize, at: usize| format!("ld.global.u32 %r{}, [%rd1+{at}];\n", 30 + n % 200);
+    let (dirty, queue) = (28, 16);
+    for (cl, reads) in [(400, 200), (100, 100), (50, 100)] {
+        let mut body = each(dirty, |n| format!("st.global.u32 [%rd1+{}], %r1;\n", n * 256));
+        for n in 0..8 {
+            body += &load(n, 128 + n * 256);
+            body += &"add.u32 %r20, %r20, 1;\n".repeat(37);
+        }
+        body += &each(dirty, |n| load(8 + n, (dirty + n) * 256));
+        body += &each(reads, |n| load(n, 128 + (8 + n) * 256));
+        let sets = format!("l2.sets=2 l2.ways={dirty} p.channel_bit=19");
+        let dram = format!("d.queue={queue} d.returns={queue} d.cl={cl} d.latency=100 d.row_bit=24");
+        for scheduler in ["d.scheduler=FrFcfs", "d.scheduler=Fifo"] {
+            holds(&[&sets, &dram, "d.bank_bits=[8,9,10,11,12,7]", scheduler], (1, 32), &body);
+        }
+    }
+}
+
 /// Ticks that are no whole number of cycles, of which a request takes several at the port of a slice: the
 /// ticks of the way and of the requests in front are rounded up together. 1.0.
 #[test]

@@ -69,6 +69,7 @@ struct Naive<'a> {
     /// Whether some accesses go to the port at once: atomics and loads that bypass the L1.
     has_bypasses: bool,
     has_atomics: bool,
+    has_stores: bool,
     loads_shared: bool,
     /// Whether loads of constants or parameters pass stages in the load/store unit.
     passes_constants: bool,
@@ -122,6 +123,7 @@ pub fn value(
         code: Code::new(table, machine),
         has_bypasses: false,
         has_atomics: false,
+        has_stores: false,
         loads_shared: false,
         passes_constants: false,
     };
@@ -150,6 +152,13 @@ impl Naive<'_> {
     /// Lists all steps and all requests of the launch.
     fn list(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
         self.loads_shared = loads(program, |area| matches!(area, Area::Shared | Area::Generic));
+        self.has_stores = program.instrs.iter().any(|instr| {
+            let area = match instr.memory {
+                Some(MemoryOp::Store(area) | MemoryOp::Atomic(area)) => area,
+                _ => return false,
+            };
+            area != Area::Shared
+        });
         self.has_atomics = program
             .instrs
             .iter()
@@ -664,10 +673,9 @@ impl Naive<'_> {
     /// A request in DRAM, without its row: the largest of a column and the fill is partly paid.
     fn in_dram(&self, bytes: u64, is_write: bool, fill: u64, paid: u64) -> u64 {
         let dram = self.dram();
-        let after_a_read = (dram.cl + dram.burst + 2).saturating_sub(dram.wl);
         let after_a_write = dram.wl + dram.burst + dram.cdlr;
         let rest = |of: u64| of.saturating_sub(self.column());
-        let changes = if is_write { rest(after_a_read) + rest(after_a_write) } else { 0 };
+        let changes = if is_write { rest(after_a_write) } else { 0 };
         let columns = bytes.div_ceil(dram.burst_bytes.into());
         let queue = self.machine.memory().partitions.queue;
         let alone = if queue == 1 && self.l2.is_some() { self.ticks(1) } else { 0 };
@@ -676,10 +684,23 @@ impl Naive<'_> {
             + self.dram_ticks(self.column()).max(fill).saturating_sub(paid)
     }
 
-    fn read(&self, bytes: u64) -> u64 {
+    /// The rest of the time between a read and a write that waits for it, which each read may prolong.
+    fn before_a_write(&self, case: Case) -> u64 {
+        let dram = self.dram();
+        let after_a_read = (dram.cl + dram.burst + 2).saturating_sub(dram.wl);
+        let forwarded = self.forwards_stores() && self.has_stores;
+        let written_back = case == Case::Any && self.l2.is_some();
+        if forwarded || written_back {
+            self.dram_ticks(after_a_read.saturating_sub(self.column()))
+        } else {
+            0
+        }
+    }
+
+    fn read(&self, bytes: u64, case: Case) -> u64 {
         let bytes = if self.l2.is_some_and(|l2| !l2.sectored) { 128 } else { bytes };
         let fill = if self.l2.is_some() { self.ticks(self.port(bytes)) } else { 0 };
-        self.in_dram(bytes, false, fill, self.ticks(1).max(self.scale()))
+        self.in_dram(bytes, false, fill, self.ticks(1).max(self.scale())) + self.before_a_write(case)
     }
 
     fn write(&self) -> u64 {
@@ -771,6 +792,8 @@ impl Naive<'_> {
             let all: u64 = rows.iter().map(|(_, requests)| requests).sum();
             let openings_of = if rows.iter().all(|(row, _)| *row == rows[0].0) { 1 } else { all };
             by_visits += openings_of * passing + all * self.dram_ticks(1);
+            // a request of another slice may count once more for its reply
+            by_visits += if slices > 1 { all * self.ticks(1).max(self.scale()) } else { 0 };
             own.push(openings(rows) - openings_of * passing);
         }
         own.sort_unstable();
@@ -790,7 +813,7 @@ impl Naive<'_> {
             let is_store = request.access == Access::Store;
             let goes = if is_store { self.forwards_stores() } else { self.l2.is_none() || case == Case::Any };
             if goes {
-                service += if is_store { copies * self.write() } else { self.read(bytes) };
+                service += if is_store { copies * self.write() } else { self.read(bytes, case) };
                 lines.push((request.line, copies));
             }
             if let (Some(l2), Case::Any) = (self.l2, case) {
@@ -803,7 +826,7 @@ impl Naive<'_> {
         }
         if self.l2.is_some() {
             for (request, _) in self.fetches() {
-                service += self.read(Self::bytes(self.asked(&request)));
+                service += self.read(Self::bytes(self.asked(&request)), case);
                 // all sectors of a line are in one row
                 lines.push((request.line, 1));
             }

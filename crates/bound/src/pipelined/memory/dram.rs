@@ -45,13 +45,16 @@ impl DramCosts {
         ccd.max(ccdl).max(rtpl).max(1)
     }
 
-    /// Returns the ticks that a write adds because the direction changes before and after it.
-    fn turns(&self) -> u64 {
+    /// Returns the ticks that a request adds because a request of the other direction may wait for it.
+    fn turn(&self, is_store: bool) -> u64 {
         let Dram { cl, wl, burst, cdlr, .. } = self.settings;
-        let after_a_read = (cl + burst + 2).saturating_sub(wl);
-        let after_a_write = wl + burst + cdlr;
-        let less = self.column_ticks();
-        after_a_read.saturating_sub(less) + after_a_write.saturating_sub(less)
+        let turn = if is_store { wl + burst + cdlr } else { (cl + burst + 2).saturating_sub(wl) };
+        turn.saturating_sub(self.column_ticks())
+    }
+
+    /// Returns what a read costs a write that waits for it, beyond its service among reads.
+    pub fn before_a_write(&self) -> u64 {
+        self.ticks(self.turn(false))
     }
 
     /// Returns the service of opening the row of a request.
@@ -80,11 +83,12 @@ impl DramCosts {
         opens + rcd + 2 + 1 + rrd.max(1)
     }
 
-    /// Returns the service of a request of this many bytes, whose data is filled into the L2 for
+    /// Returns the service of a request of this many bytes among others of its direction, whose data is filled into the L2 for
     /// `fill` units of service. `reply` is what counts for its reply in any case.
     pub fn service(&self, bytes: u64, is_store: bool, (fill, reply): (u64, u64)) -> u64 {
         let bursts = bytes.div_ceil(self.settings.burst_bytes.into()).max(1);
-        let more = 1 + (bursts - 1) * self.column_ticks() + if is_store { self.turns() } else { 0 };
+        let turn = if is_store { self.turn(true) } else { 0 };
+        let more = 1 + (bursts - 1) * self.column_ticks() + turn;
         self.ticks(more) + self.column.max(fill).saturating_sub(reply)
     }
 

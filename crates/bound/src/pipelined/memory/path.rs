@@ -121,6 +121,8 @@ pub(in crate::pipelined) struct Path {
     pub l1_reads_l2: bool,
     /// Whether a load whose place depends on data finds the data in the L2, if lines stay there.
     pub loads_find_data: bool,
+    /// Whether stores of the program go on to DRAM although lines stay.
+    pub writes_to_dram: bool,
     /// Whether the program has accesses that bypass the L1, and so reach the port sooner than others.
     pub has_bypasses: bool,
     /// The number of units of service per cycle, and per tick of the crossbar and the L2.
@@ -185,6 +187,7 @@ impl Path {
             }),
             l1_reads_l2: memory.l1.as_ref().is_none_or(|l1| reads_l2(&l1.cache)),
             loads_find_data: false,
+            writes_to_dram: false,
             has_bypasses: program.instrs.iter().filter_map(|instr| instr.memory).any(bypasses),
             scale,
             tick: scale,
@@ -237,6 +240,8 @@ impl Path {
         let mapping = Mapping::new(partitions);
         path.keeps_lines = mapping.keeps_lines();
         path.partitions = Some(Partitioned { settings: partitions.clone(), mapping, dram });
+        path.writes_to_dram =
+            path.forwards_stores() && program.instrs.iter().filter_map(|instr| instr.memory).any(writes);
         Some(path)
     }
 
@@ -414,6 +419,11 @@ pub(in crate::pipelined) fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 
 fn reads_l2(l1: &CacheSettings) -> bool {
     l1.write == WritePolicy::Evict || l1.write_miss == WriteMiss::NoAllocate
+}
+
+/// Returns whether an access may write to global or local memory.
+fn writes(memory: MemoryOp) -> bool {
+    matches!(memory, MemoryOp::Store(area) | MemoryOp::Atomic(area) if area != Area::Shared)
 }
 
 /// Returns whether an access to global memory bypasses the L1.

@@ -98,8 +98,11 @@ impl Path {
                 |sectors| LineUse::SECTOR_BYTES * u64::from(self.fetched_sectors(sectors).count_ones());
             let fetched = sectors.map_or_else(|| self.fetched_bytes(cost.sent), known);
             let fill = if l2.is_some() { self.ticks(self.port(fetched)) } else { 0 };
-            cost.dram_stays = passed_on + dram.service(fetched, false, (fill, reply));
-            cost.dram = cost.dram_stays + row;
+            let read = passed_on + dram.service(fetched, false, (fill, reply));
+            let before_a_write = |may_be: bool| if may_be { dram.before_a_write() } else { 0 };
+            // if lines do not stay, they are written back
+            cost.dram_stays = read + before_a_write(self.writes_to_dram);
+            cost.dram = read + before_a_write(self.writes_to_dram || l2.is_some()) + row;
         }
         if let Some(l2) =
             l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)

@@ -127,6 +127,10 @@ impl LaunchMemory {
                 }
                 add(&mut in_turn, of_bank);
                 add(&mut elsewhere, dram.elsewhere(again + 1, rows.requests));
+                if settings.slices > 1 {
+                    // a request of another slice may count in DRAM and once more for its reply
+                    add(&mut elsewhere, rows.requests.saturating_mul(self.path.reply()));
+                }
                 visited.push(of_bank.saturating_sub((again + 1).saturating_mul(dram.row_elsewhere())));
             }
         }

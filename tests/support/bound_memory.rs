@@ -69,6 +69,7 @@ struct Naive<'a> {
     /// Whether some accesses go to the port at once: atomics and loads that bypass the L1.
     has_bypasses: bool,
     has_atomics: bool,
+    /// Whether the program may write to memory.
     has_stores: bool,
     loads_shared: bool,
     /// Whether loads of constants or parameters pass stages in the load/store unit.
@@ -152,20 +153,14 @@ impl Naive<'_> {
     /// Lists all steps and all requests of the launch.
     fn list(&mut self, program: &KernelCode, blocks: &[BlockPaths]) {
         self.loads_shared = loads(program, |area| matches!(area, Area::Shared | Area::Generic));
-        self.has_stores = program.instrs.iter().any(|instr| {
-            let area = match instr.memory {
-                Some(MemoryOp::Store(area) | MemoryOp::Atomic(area)) => area,
-                _ => return false,
-            };
-            area != Area::Shared
-        });
-        self.has_atomics = program
-            .instrs
-            .iter()
-            .any(|instr| matches!(instr.memory, Some(MemoryOp::Atomic(area)) if area != Area::Shared));
-        self.has_bypasses = program.instrs.iter().any(|instr| match instr.memory {
-            Some(MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area)) => area != Area::Shared,
-            Some(MemoryOp::AsyncCopyUncached) => true,
+        let in_memory = |area: Area| area != Area::Shared;
+        let has = |kind: &dyn Fn(MemoryOp) -> bool| program.memory_ops().any(kind);
+        self.has_atomics = has(&|memory| matches!(memory, MemoryOp::Atomic(area) if in_memory(area)));
+        self.has_stores =
+            self.has_atomics || has(&|memory| matches!(memory, MemoryOp::Store(area) if in_memory(area)));
+        self.has_bypasses = has(&|memory| match memory {
+            MemoryOp::Atomic(area) | MemoryOp::LoadUncached(area) => in_memory(area),
+            MemoryOp::AsyncCopyUncached => true,
             _ => false,
         });
         let unit = self.machine.pipeline().unwrap().load_store.unwrap();

@@ -125,7 +125,13 @@ impl Progress {
             let (private, shared) = if cost.shared { (0, service) } else { (service, 0) };
             let services = Services { fetch: fetch.service, ..cost.service };
             let shared = shared + fetch.service;
-            way.sums = way.sums.and(Sums { private, shared, services, visits: cost.visits, ..besides });
+            way.sums = way.sums.and(Sums {
+                private,
+                shared,
+                services,
+                visits: u64::from(cost.reaches_memory),
+                ..besides
+            });
             way.is_at_barrier = table.instr(step.pc()).flow == Flow::Barrier;
             way.has_instructions = true;
             for (case, (span, ended)) in way.spans.iter_mut().zip(&mut way.ended).enumerate() {

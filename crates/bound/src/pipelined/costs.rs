@@ -43,9 +43,8 @@ pub(super) struct Cost {
     pub acknowledged: u64,
     /// The cycles before the issue in which the warp may wait for room although nothing is served.
     pub room: u64,
-    /// The number of its requests that an instruction may wait for one after the other: 1 for an access
-    /// to memory, or to a cache for constants.
-    pub visits: u64,
+    /// Whether it is an access to memory, or to a cache for constants, so that it may go to DRAM.
+    pub reaches_memory: bool,
     /// Whether the warp issues nothing before the instruction has completed.
     pub holds: bool,
     /// Whether the warp issues nothing before all its results are available.
@@ -133,7 +132,6 @@ impl Costs {
         let sub_cores = table.sub_cores();
         let on_units =
             || table.instrs().iter().filter(|instr| instr.access.is_none() || load_store.is_none());
-        let used: BTreeSet<UnitId> = on_units().flat_map(all_timings).map(|op| op.unit).collect();
         let buses = pipeline.and_then(|pipeline| pipeline.result_buses).map(u64::from);
         let scale = scale(machine);
         let leaving = collector
@@ -151,9 +149,12 @@ impl Costs {
             on_unit: None,
         });
         let queue = pipeline.and_then(|pipeline| pipeline.queue).filter(|_| collector.is_none());
-        let private = used.iter().filter(|unit| !sub_cores.is_shared(**unit));
-        let most_left = private.map(|&unit| longest_init(table, unit));
-        let left = queue.map(|queue| most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum());
+        let left = queue.map(|queue| {
+            let units = on_units().flat_map(all_timings).map(|op| op.unit);
+            let private: BTreeSet<UnitId> = units.filter(|&unit| !sub_cores.is_shared(unit)).collect();
+            let most_left = private.into_iter().map(|unit| longest_init(table, unit));
+            most_left.map(|init| init.saturating_mul(u64::from(queue) + 1)).sum()
+        });
         let writes_back =
             table.instrs().iter().any(|instr| instr.access.is_some() && !instr.results.as_slice().is_empty());
         let answers = load_store.map_or_else(Answers::default, |unit| {
@@ -298,7 +299,6 @@ impl Costs {
         let addresses = self.addresses(access, sent.requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.writes = self.writes_beside(cost.writes, sent.requests);
-        cost.visits = 1;
         cost.earlier = self.earlier_in(sent.fetches, false);
         (cost, sent)
     }
@@ -377,7 +377,7 @@ impl Costs {
             read: front + self.read_latency,
             acknowledged: if is_store { front + answer } else { 0 },
             room: self.room,
-            visits: 0,
+            reaches_memory: reaches_memory(access, space),
             holds: self.load_store.atomics_block && access == Access::Atomic,
             fences: access == Access::Fence,
         }
@@ -411,7 +411,6 @@ impl Costs {
         let addresses = self.addresses(access, requests) * self.scale;
         cost.service.load_store = service.max(self.scale) + addresses;
         cost.writes = self.writes_beside(cost.writes, requests);
-        cost.visits = 1;
         cost.earlier = self.earlier_in(fetches, hits_l1);
         cost
     }
@@ -456,7 +455,7 @@ impl Costs {
         [fetches, misses]: [bool; 2],
     ) -> Cost {
         let writes = self.write_cycles(instr);
-        cost.visits = 1;
+        cost.reaches_memory = true;
         cost.writes = requests.max(1) * writes * self.scale;
         let served = self.by_address(extra) + requests.max(1) * (1 + writes);
         cost.service.load_store = service + served * self.scale;
@@ -658,7 +657,7 @@ impl Answers {
 /// Returns whether a program may load constants or parameters.
 fn reads_constants(program: &KernelCode) -> bool {
     let is_one = |area| matches!(area, Area::KernelParam | Area::FunctionParam | Area::Const | Area::Generic);
-    program.instrs.iter().any(|instr| matches!(instr.memory, Some(MemoryOp::Load(area)) if is_one(area)))
+    program.memory_ops().any(|memory| matches!(memory, MemoryOp::Load(area) if is_one(area)))
 }
 
 /// Returns whether a program may read from shared memory.
@@ -673,7 +672,7 @@ fn reads_shared(program: &KernelCode) -> bool {
         | MemoryOp::Fence
         | MemoryOp::Unaddressed(_) => false,
     };
-    program.instrs.iter().filter_map(|instr| instr.memory).any(from_shared)
+    program.memory_ops().any(from_shared)
 }
 
 /// Returns the longest time from the end of an access in the load/store unit to the moment at which

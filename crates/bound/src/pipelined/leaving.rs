@@ -66,10 +66,8 @@ impl Leaving {
             });
             of_unit.timings.push(op);
         }
-        let mut leaving = Self::default();
-        for (&unit, ops) in &units {
-            leaving.of_unit.insert(unit, at_unit(ops, scale));
-        }
+        let mut leaving =
+            Self { of_unit: units.iter().map(|(&unit, ops)| (unit, at_unit(ops, scale))).collect() };
         if let Some(buses) = buses {
             let durations: BTreeSet<u64> = units.values().flat_map(Operations::durations).collect();
             for shorter in durations {
@@ -81,31 +79,31 @@ impl Leaving {
 
     /// Adds what operations pay because those of the duration `shorter` wait for result buses.
     fn add_on_buses(&mut self, units: &BTreeMap<UnitId, Operations>, shorter: u64, buses: u64, scale: u64) {
-        let waiting: BTreeSet<UnitId> = units
-            .iter()
-            .filter(|(_, ops)| ops.durations().contains(&shorter))
-            .map(|(&unit, _)| unit)
-            .collect();
-        let only = match waiting.first() {
-            Some(&unit) if waiting.len() == 1 && units[&unit].instances == 1 => Some(unit),
+        let is_waiting = |ops: &Operations| ops.durations().contains(&shorter);
+        let waiting: Vec<UnitId> =
+            units.iter().filter(|(_, ops)| is_waiting(ops)).map(|(&unit, _)| unit).collect();
+        let only = match waiting[..] {
+            [unit] if units[&unit].instances == 1 => Some(unit),
             _ => None,
         };
-        let longer = |ops: &Operations| ops.count(|op| delays(op, shorter));
+        // the units with longer operations, and how many
         let blocking: Vec<(UnitId, u64)> = units
             .iter()
-            .map(|(&unit, ops)| (unit, longer(ops)))
+            .map(|(&unit, ops)| (unit, ops.count(|op| delays(op, shorter))))
             .filter(|&(unit, longer)| longer > 0 && Some(unit) != only)
             .collect();
         let all: u64 = blocking.iter().map(|(_, longer)| longer).sum();
-        // the units of which each result pays, so that those of the others never take all buses
+        // what it costs that each longer operation of these units pays (a mask), if the results of the other
+        // units never take all buses then
         let chosen = |choice: usize| {
-            let pays = |at: usize| choice >> at & 1 == 1;
-            let others =
-                || blocking.iter().enumerate().filter(|&(at, _)| !pays(at)).map(|(_, &(unit, _))| unit);
-            let together: u64 = others().map(|unit| units[&unit].instances).sum();
-            let are_all_others = waiting.iter().all(|unit| others().any(|other| other == *unit));
-            let may_wait = together.saturating_sub(u64::from(are_all_others)) >= buses;
-            let cost = (0..blocking.len()).filter(|&at| pays(at)).map(|at| blocking[at].1).sum::<u64>();
+            let of_choice = |pays: bool| {
+                let each = blocking.iter().enumerate().filter(move |(at, _)| (choice >> at & 1 == 1) == pays);
+                each.map(|(_, &unit)| unit)
+            };
+            let together: u64 = of_choice(false).map(|(unit, _)| units[&unit].instances).sum();
+            let has_own = waiting.iter().all(|unit| of_choice(false).any(|(other, _)| other == *unit));
+            let may_wait = together.saturating_sub(u64::from(has_own)) >= buses;
+            let cost: u64 = of_choice(true).map(|(_, longer)| longer).sum();
             (!may_wait).then_some((cost.saturating_mul(buses), choice))
         };
         let choices = if blocking.len() <= MOST_UNITS { 1_usize << blocking.len() } else { 0 };
@@ -128,13 +126,8 @@ impl Leaving {
                 let is_one = only.is_none_or(|only| only == duration(&op));
                 if is_one && delays(&op, shorter) { service } else { 0 }
             }
-            Payment::Shorter { duration: of, service } => {
-                if of == duration(&op) {
-                    service
-                } else {
-                    0
-                }
-            }
+            Payment::Shorter { duration: of, service } if of == duration(&op) => service,
+            Payment::Shorter { .. } => 0,
         };
         self.of_unit.get(&op.unit).into_iter().flatten().map(pays).fold(0, u64::saturating_add)
     }

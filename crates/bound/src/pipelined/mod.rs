@@ -3,11 +3,10 @@
 //! `costs` states for each instruction how long it may occupy what others wait for (its *service*),
 //! and how long its own warp waits for nothing but latencies. `fetch` counts what an instruction
 //! costs the front end, `code_supply` what it costs instruction caches, and `leaving` what it costs that
-//! results leave units one after the other. `span` follows the longest
-//! chain of latencies of a warp. `memory` counts the
-//! requests to caches, crossbar and DRAM, and `shares` combines the blocks of a launch. `any_path`
-//! follows a warp over all paths that it may take, and `followed` keeps sections of warps that have been
-//! followed.
+//! results leave units one after the other. `span` follows the longest chain of latencies of a warp.
+//! `memory` counts the requests to caches, crossbar and DRAM, and `shares` combines the blocks of a
+//! launch. `any_path` follows a warp over all paths that it may take, and `followed` keeps sections of
+//! warps that have been followed.
 
 mod any_path;
 mod code_supply;
@@ -154,8 +153,7 @@ impl<'t> PipelineAnalyser<'t> {
     }
 
     /// Returns the services that the launch adds to those of its blocks in a case, if all blocks are
-    /// known and the lines of that case do stay.
-    /// `visits` is the largest number of accesses, one after the other, that the bound follows to DRAM.
+    /// known and the lines of that case do stay. `visits` is the largest number of accesses, one after the other, that the bound follows to DRAM.
     fn beside(&self, case: Stays, visits: u64) -> Option<Beside> {
         let Some(memory) = &self.memory else { return (case == Stays::No).then(Beside::default) };
         memory.stays(case).then(|| memory.beside(&self.residency, case, visits))
@@ -350,7 +348,7 @@ impl<'t> PipelineAnalyser<'t> {
             of_warp.shared += fetch.service;
             *(if cost.shared { &mut of_warp.shared } else { &mut of_warp.private }) += cost.service.total();
             of_warp.services += Services { fetch: fetch.service, ..cost.service };
-            of_warp.visits += cost.visits;
+            of_warp.visits += u64::from(cost.reaches_memory);
             for (case, span) in spans.iter_mut().take(different).enumerate() {
                 span.issue(table, step, (cost, case), fetch);
             }

@@ -246,14 +246,15 @@ impl LaunchShares {
         self.repeats.offer(share.largest_repeat());
     }
 
-    /// Returns the largest number of accesses, one after the other, that the chain of a CTA slot follows to
-    /// DRAM, or its mean over the CTA slots up to the last placement, and then that of a block.
+    /// Returns the largest number of accesses that a chain follows to DRAM one after the other. If blocks
+    /// wait for CTA slots, it is the mean over the CTA slots up to the last placement, and then that of one
+    /// block.
     pub(crate) fn visits(&self) -> u64 {
         let (all, most) = self.visits;
         if self.residency.all_at_once() {
             most
         } else {
-            all.div_ceil(self.residency.room().max(1) as u64).saturating_add(most)
+            all.div_ceil(self.residency.room() as u64).saturating_add(most)
         }
     }
 

@@ -343,6 +343,11 @@ impl Instr {
 }
 
 impl KernelCode {
+    /// Returns the accesses and fences of its instructions, in their order.
+    pub fn memory_ops(&self) -> impl Iterator<Item = MemoryOp> + '_ {
+        self.instrs.iter().filter_map(|instr| instr.memory)
+    }
+
     /// Returns whether the threads of a warp are scheduled independently of each other.
     pub fn has_independent_threads(&self) -> bool {
         self.machine_code.as_ref().is_some_and(|code| code.independent)

@@ -83,8 +83,8 @@ impl DramCosts {
         opens + rcd + 2 + 1 + rrd.max(1)
     }
 
-    /// Returns the service of a request of this many bytes among others of its direction, whose data is filled into the L2 for
-    /// `fill` units of service. `reply` is what counts for its reply in any case.
+    /// Returns the service of a request of this many bytes, without what a read costs a write. Its data is
+    /// filled into the L2 for `fill` units of service. `reply` is what counts for its reply in any case.
     pub fn service(&self, bytes: u64, is_store: bool, (fill, reply): (u64, u64)) -> u64 {
         let bursts = bytes.div_ceil(self.settings.burst_bytes.into()).max(1);
         let turn = if is_store { self.turn(true) } else { 0 };
@@ -98,11 +98,9 @@ impl DramCosts {
         self.ticks(self.row_ticks(0) - self.settings.rcd)
     }
 
-    /// Returns the service that requests of other banks wait for, of this many requests that open this many
-    /// rows: in each tick, one bank takes up a request.
-    pub fn elsewhere(&self, rows: u64, requests: u64) -> u64 {
-        let rows = rows.saturating_mul(self.row_elsewhere());
-        rows.saturating_add(requests.saturating_mul(self.ticks(1)))
+    /// Returns the service of the tick in which a bank takes up a request, so that no other bank does.
+    pub fn taken_up(&self) -> u64 {
+        self.ticks(1)
     }
 
     /// Returns the largest number of requests with which no queue of a channel is ever full, so that every

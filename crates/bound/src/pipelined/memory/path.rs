@@ -142,10 +142,10 @@ pub(in crate::pipelined) struct Path {
     fetched: u64,
     /// The least cycles from there to the write-back.
     soonest: u64,
-    /// The ticks by which the delivery to a slice may take longer than others.
-    further_latency: u64,
-    /// The same from the entrance of the crossbar of replies.
+    /// The most cycles from the entrance of the crossbar of replies to the write-back.
     returned: u64,
+    /// The ticks by which the delivery of a request to a slice may take longer than that of others.
+    further_latency: u64,
 }
 
 impl Path {
@@ -188,7 +188,7 @@ impl Path {
             l1_reads_l2: memory.l1.as_ref().is_none_or(|l1| reads_l2(&l1.cache)),
             loads_find_data: false,
             writes_to_dram: false,
-            has_bypasses: program.instrs.iter().filter_map(|instr| instr.memory).any(bypasses),
+            has_bypasses: program.memory_ops().any(bypasses),
             scale,
             tick: scale,
             rounding: 0,
@@ -197,8 +197,8 @@ impl Path {
             answered: 0,
             fetched: 0,
             soonest: 0,
-            further_latency: 0,
             returned: 1,
+            further_latency: 0,
         };
         if path.constants.is_some() {
             path.has_bypasses = true;
@@ -240,8 +240,7 @@ impl Path {
         let mapping = Mapping::new(partitions);
         path.keeps_lines = mapping.keeps_lines();
         path.partitions = Some(Partitioned { settings: partitions.clone(), mapping, dram });
-        path.writes_to_dram =
-            path.forwards_stores() && program.instrs.iter().filter_map(|instr| instr.memory).any(writes);
+        path.writes_to_dram = path.forwards_stores() && program.memory_ops().any(writes);
         Some(path)
     }
 
@@ -407,7 +406,7 @@ impl Path {
 /// longer.
 fn further_latency(program: &KernelCode, partitions: &Partitions) -> u64 {
     let is_atomic = |memory: MemoryOp| matches!(memory, MemoryOp::Atomic(area) if area != Area::Shared);
-    let has_atomics = program.instrs.iter().filter_map(|instr| instr.memory).any(is_atomic);
+    let has_atomics = program.memory_ops().any(is_atomic);
     let of_halves = if partitions.l2.is_some() { partitions.far_latency } else { 0 };
     if has_atomics { of_halves.max(partitions.atomic_latency) } else { of_halves }
 }

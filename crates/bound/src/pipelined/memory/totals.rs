@@ -116,6 +116,9 @@ impl LaunchMemory {
             return requests.saturating_mul(dram.row());
         }
         let room = dram.never_full(settings);
+        // in each tick, one bank takes up a request; and a request of another slice may count in DRAM and
+        // once more for its reply
+        let taken = dram.taken_up() + if settings.slices > 1 { self.path.reply() } else { 0 };
         let (mut always, mut in_turn, mut elsewhere, mut visited) = (0_u64, 0_u64, 0_u64, Vec::new());
         for (&requests, banks) in self.of_channel.iter().zip(self.banks.chunks(dram.banks())) {
             for rows in banks.iter().filter(|rows| rows.first.is_some()) {
@@ -125,13 +128,10 @@ impl LaunchMemory {
                     add(&mut always, of_bank);
                     continue;
                 }
+                let of_others = (again + 1).saturating_mul(dram.row_elsewhere());
                 add(&mut in_turn, of_bank);
-                add(&mut elsewhere, dram.elsewhere(again + 1, rows.requests));
-                if settings.slices > 1 {
-                    // a request of another slice may count in DRAM and once more for its reply
-                    add(&mut elsewhere, rows.requests.saturating_mul(self.path.reply()));
-                }
-                visited.push(of_bank.saturating_sub((again + 1).saturating_mul(dram.row_elsewhere())));
+                add(&mut elsewhere, of_others.saturating_add(rows.requests.saturating_mul(taken)));
+                visited.push(of_bank.saturating_sub(of_others));
             }
         }
         // the requests that the bound follows visit as many banks at most

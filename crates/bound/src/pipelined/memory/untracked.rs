@@ -43,8 +43,9 @@ impl Limit {
 /// Waits one after the other until a cache or a channel can track another fetch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
+    /// The number of waits.
     pub times: u64,
-    /// In units of service.
+    /// The sum of their times, in units of service.
     pub service: u64,
 }
 

@@ -11,7 +11,6 @@ use super::cache::Cache;
 use super::carried::CarriedPartition;
 use super::channel::Channel;
 use super::clock::Clock;
-use super::far_half::FarHalf;
 use super::jitter::Draws;
 use super::slice::Slice;
 use crate::result::LowerStats;
@@ -53,14 +52,7 @@ enum Before {
 impl Partition {
     /// Creates the partition with this number.
     pub fn new(settings: &Partitions, number: u32, seed: u64, draws: Draws) -> Self {
-        let slice = |of: u32| {
-            let seed = seed ^ u64::from(number * settings.slices + of);
-            let cache = settings.l2.as_ref().map(|l2| Cache::new(l2, seed));
-            let port = settings.l2.as_ref().map_or(1, |l2| l2.port);
-            let far_half = FarHalf::new(settings, number).map(Box::new);
-            let latencies = (settings.latency, settings.atomic_latency);
-            Slice::new(settings.queue, latencies, far_half, cache, port)
-        };
+        let slice = |of: u32| Slice::new(settings, number, seed ^ u64::from(number * settings.slices + of));
         Self {
             mapping: Mapping::new(settings),
             clock: Clock::new(settings.dram.clock),

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::cache::{Access, Cache};
 use super::far_half::FarHalf;
 use super::{Request, RequestKind};
+use warpbound_core::machine::memory::Partitions;
 
 #[derive(Clone, Debug)]
 pub(super) struct Slice {
@@ -39,25 +40,20 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    pub fn new(
-        limit: u32,
-        (latency, atomic_latency): (u64, u64),
-        far_half: Option<Box<FarHalf>>,
-        cache: Option<Cache>,
-        port: u32,
-    ) -> Self {
+    /// Creates a slice of this channel. The victims of its cache are drawn with the seed.
+    pub fn new(settings: &Partitions, channel: u32, seed: u64) -> Self {
         Self {
-            limit: limit as usize,
-            latency,
-            atomic_latency,
-            far_half,
+            limit: settings.queue as usize,
+            latency: settings.latency,
+            atomic_latency: settings.atomic_latency,
+            far_half: FarHalf::new(settings, channel).map(Box::new),
             delay: VecDeque::new(),
             input: 0,
             to_dram: VecDeque::new(),
             from_dram: VecDeque::new(),
             output: VecDeque::new(),
-            cache,
-            port: u64::from(port),
+            cache: settings.l2.as_ref().map(|l2| Cache::new(l2, seed)),
+            port: settings.l2.as_ref().map_or(1, |l2| l2.port.into()),
             data_taken: 0,
             fill_taken: 0,
             next: u64::MAX,

@@ -149,11 +149,11 @@ pub struct Partitions {
     /// The number of ticks that a request spends at the entrance of a slice.
     pub latency: u64,
     /// The number of further ticks that the first load of a line by an SM of the other half of the
-    /// L2 spends there; 0 means that the L2 is one. SMs and channels with even numbers form one
+    /// L2 spends at the entrance of a slice; 0 means that the L2 is one. SMs and channels with even numbers form one
     /// half. The copies that the other half keeps for later loads are not kept between launches.
     #[serde(skip_serializing_if = "is_default")]
     pub far_latency: u64,
-    /// The number of further ticks that an atomic spends there.
+    /// The number of further ticks that an atomic spends at the entrance of a slice.
     #[serde(skip_serializing_if = "is_default")]
     pub atomic_latency: u64,
     /// The capacity in requests of each of a slice's four queues: to the L2, to DRAM, from DRAM,

@@ -389,16 +389,21 @@ impl Path {
         self.l2().is_none_or(|l2| !(l2.write == WritePolicy::Back && l2.write_miss == WriteMiss::Allocate))
     }
 
-    /// Returns the service of a request in the stages behind the entrance of a slice, without DRAM.
-    /// `end` is the service that its reply needs on the SM.
-    pub fn behind(&self, bytes: u64, end: u64) -> u64 {
-        let at_slice = if self.partitions.is_some() { self.ticks(self.port(bytes)) } else { 0 };
-        at_slice.max(end).max(self.scale) + self.rounding
+    /// Returns the service of a request on its way to a slice and in it, if it is passed on, or looked up, for
+    /// this many ticks.
+    pub fn passing(&self, ticks: u64) -> u64 {
+        if self.partitions.is_some() { self.ticks(ticks) + self.rounding } else { 0 }
+    }
+
+    /// Returns the service of a reply between its slice and the write-back.
+    pub fn reply(&self) -> u64 {
+        self.paid_by_reply() + self.rounding
     }
 
     /// Returns the part of the service of a reply that pays for DRAM or a fill.
-    pub fn reply(&self) -> u64 {
-        self.behind(0, 0) - self.rounding
+    pub fn paid_by_reply(&self) -> u64 {
+        let tick = if self.partitions.is_some() { self.ticks(1) } else { 0 };
+        tick.max(self.scale)
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct RequestCost {
     /// The services at slices that count by themselves: all of them if several SMs share the slices;
     /// otherwise, for a load that may hit in an L1, what exceeds its service on the SM.
     pub at_slices: u64,
-    /// The service of its reply if it comes from DRAM.
+    /// What it adds if it waits for DRAM, because it counts both on its way there and for its reply.
     pub late: u64,
     /// Whether it may go to DRAM if lines of the L2 do not stay.
     pub may_wait: bool,
@@ -45,22 +45,28 @@ impl Path {
         let is_store = access == Access::Store;
         let bypasses = bypasses_l1(access);
         let sent = if is_store { bytes } else { self.sent(bytes, bypasses) };
-        let behind = self.behind(sent, end);
         // the line that a write-back L1 writes later, because of this store
         let copies = match &self.l1 {
             Some(l1) if is_store && l1.write == WritePolicy::Back => 2,
             _ => 1,
         };
-        let mut cost = RequestCost { sent, copies, service: behind, ..RequestCost::default() };
+        let (mut there, mut looked_up, mut back) = (self.passing(1), self.passing(self.port(sent)), self.reply());
+        if !alone {
+            (there, looked_up, back) = (there.max(self.scale), looked_up.max(self.scale), back.max(end));
+        }
+        let largest = looked_up.max(back);
+        let mut cost = RequestCost { sent, copies, service: largest, ..RequestCost::default() };
+        // a look-up that misses takes a tick, whatever the size
+        cost.late = looked_up.max(there + back) - largest;
         if alone {
-            cost.at_slices = self.behind(sent, 0);
+            cost.at_slices = largest;
             cost.service = end.max(self.scale);
         } else if self.l1.is_some() && !is_store && !bypasses {
             cost.service = end.max(self.scale);
-            cost.at_slices = behind - cost.service;
+            cost.at_slices = largest - cost.service;
         }
         if copies == 2 {
-            let later = self.behind(bytes, 0) + self.ticks(1);
+            let later = self.passing(self.port(bytes)).max(self.reply()) + self.ticks(1);
             if alone {
                 cost.at_slices += later;
                 cost.service += self.scale;
@@ -72,7 +78,6 @@ impl Path {
             // accesses that bypass the L1 take a shorter way to the port
             cost.service += self.scale;
         }
-        cost.late = behind;
         cost.may_wait = !is_store || self.forwards_stores();
         self.in_dram(access, sectors.filter(|_| sent == bytes), &mut cost);
         cost
@@ -86,7 +91,7 @@ impl Path {
         // with a single place, a slice that passes a request on to DRAM looks nothing up
         let passed_on = if settings.queue == 1 && l2.is_some() { self.ticks(1) } else { 0 };
         // some of the service is part of the reply
-        let reply = self.reply();
+        let reply = self.paid_by_reply();
         // if lines do not stay, any row may be open
         let row = if l2.is_some() { dram.row() } else { 0 };
         if is_store && self.forwards_stores() {

@@ -8,6 +8,7 @@ use super::constants::Constants;
 use super::elsewhere::{SentElsewhere, Unplaced};
 use super::lines::{LineState, Lines, Sets};
 use super::outstanding::{AtPlace, Outstanding};
+use super::partial::PartialCosts;
 use super::path::{Partitioned, Path, around};
 use super::request::{RequestCost, bypasses_l1};
 use super::untracked::Loads;
@@ -73,6 +74,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     places: Vec<AtPlace>,
     waiting: u32,
     waiting_elsewhere: u32,
+    /// The costs of fetches for parts of loads.
+    partial: PartialCosts,
     /// The costs of the kinds of transactions so far.
     costs: Vec<(RequestKind, RequestCost)>,
     /// The requests whose places are not known.
@@ -128,6 +131,7 @@ impl LaunchMemory {
         let mut memory = Self {
             l1: path.l1.as_ref().map(|l1| Sets::new(l1.ways)),
             constants: path.constants.map(Constants::new),
+            partial: PartialCosts::new(&path),
             path,
             l2,
             lines: Lines::default(),
@@ -543,13 +547,11 @@ impl LaunchMemory {
         let Request { line, sectors, slice, .. } = request;
         let is_store = access == Access::Store;
         let may_fetch = !is_store && self.may_fetch(line, self.path.joined_sectors(access, sectors));
-        let new = self.note_line(request, access);
+        let (new, fetched) = self.note_line(request, access, cost.dram_stays);
         let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
         let forwards = is_store && self.path.forwards_stores();
         self.of_slice[slice] += cost.copies;
-        if forwards || new != 0 {
-            add(&mut self.dram_stays, cost.dram_stays);
-        }
+        add(&mut self.dram_stays, if forwards { cost.dram_stays } else { fetched });
         if !is_store {
             self.new_of_slice[slice] += u64::from(new != 0);
         }
@@ -593,21 +595,22 @@ impl LaunchMemory {
         })
     }
 
-    /// Records the use of a line, and returns the sectors that the L2 may have to fetch, if its lines
-    /// stay. A request joins a fetch only if that brings all that it needs, so that each set of
-    /// sectors may be fetched once.
-    fn note_line(&mut self, request: Request, access: Access) -> u8 {
+    /// Records the use of a line. Returns the sectors that the L2 may have to fetch, if its lines stay, and
+    /// the service that fetches of the line add in DRAM, given that of a fetch for all of this request. A
+    /// request joins a fetch only if that brings all that it needs, so that each set of sectors may be
+    /// fetched once.
+    fn note_line(&mut self, request: Request, access: Access, service: u64) -> (u8, u64) {
         let Request { line, sectors, own, slice: _ } = request;
         let of_l2 = self.path.fetched_sectors(sectors);
         let load = self.outstanding.next();
         // a load that hits fetches nothing: it may find in the L2, or in an L1 into which stores write,
         // what a store has left there
         let brought = if self.path.l1_reads_l2 { sectors } else { own };
-        let Some(state) = self.lines.at(line) else { return 0 };
+        let Some(state) = self.lines.at(line) else { return (0, 0) };
         if access == Access::Store {
             state.stored |= sectors;
             self.stores_what_is_loaded |= state.stored & state.loaded != 0;
-            return 0;
+            return (0, 0);
         }
         let first = sectors.trailing_zeros().min(3) as usize;
         let requests =
@@ -623,16 +626,22 @@ impl LaunchMemory {
             among(brought).for_each(|sector| state.in_l2[sector] = load);
         }
         let is_exact = self.path.exact_requests && !(bypasses_l1(access) && self.path.parts_of_constants());
-        let is_new = state.sets_of_l2 >> of_l2 & 1 == 0 || !is_exact;
-        if is_exact {
-            state.sets_of_l2 |= 1 << of_l2;
-        }
-        let new = if is_new { of_l2 & !state.readable } else { 0 };
-        state.fetches = state.fetches.saturating_add(u32::from(new != 0));
+        let missing = of_l2 & !state.readable;
+        let (is_new, service) = match () {
+            () if missing == 0 => (false, 0),
+            () if is_exact => {
+                let is_new = state.sets_of_l2 >> of_l2 & 1 == 0;
+                state.sets_of_l2 |= 1 << of_l2;
+                (is_new, if is_new { service } else { 0 })
+            }
+            () => state.partial.load(sectors, &self.partial),
+        };
+        let new = if is_new { missing } else { 0 };
+        state.fetches = state.fetches.saturating_add(u32::from(is_new));
         state.loaded |= of_l2;
         state.brought |= brought;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
-        new
+        (new, service)
     }
 }
 

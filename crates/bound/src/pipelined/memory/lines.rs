@@ -1,6 +1,7 @@
 //! The lines of a cache that a launch touches.
 
 use super::outstanding::LoadId;
+use super::partial::PartialFetches;
 use super::untracked::Limit;
 use crate::kept::ByNumber;
 
@@ -82,6 +83,8 @@ pub(super) struct LineState {
     /// lines stay.
     pub sets_of_l2: u16,
     pub fetches: u32,
+    /// Those of requests that may ask for a part of what a load needs.
+    pub partial: PartialFetches,
     /// The sets of sectors that an L1 looks up.
     pub sets_of_l1: u16,
     /// The slice and the position of the set of the L2 in which all of the line lies, if it has been

@@ -1,7 +1,7 @@
 //! What a request costs, wherever it goes.
 
 use super::path::{Partitioned, Path};
-use warpbound_core::machine::memory::WritePolicy;
+use warpbound_core::machine::memory::{Partitions, WritePolicy};
 use warpbound_core::path::LineUse;
 use warpbound_core::program::Access;
 
@@ -88,26 +88,20 @@ impl Path {
         let Some(Partitioned { settings, dram, .. }) = &self.partitions else { return };
         let is_store = access == Access::Store;
         let l2 = settings.l2.as_ref();
-        // with a single place, a slice that passes a request on to DRAM looks nothing up
-        let passed_on = if settings.queue == 1 && l2.is_some() { self.ticks(1) } else { 0 };
-        // some of the service is part of the reply
-        let reply = self.paid_by_reply();
+        let passed_on = self.passed_on(settings);
         // if lines do not stay, any row may be open
         let row = if l2.is_some() { dram.row() } else { 0 };
         if is_store && self.forwards_stores() {
-            let write = passed_on + dram.service(cost.sent, true, (0, reply));
+            let write = passed_on + dram.service(cost.sent, true, (0, self.paid_by_reply()));
             cost.dram_stays = cost.copies * write;
             cost.dram = cost.copies * (write + row);
         } else if !is_store {
             let known =
                 |sectors| LineUse::SECTOR_BYTES * u64::from(self.fetched_sectors(sectors).count_ones());
             let fetched = sectors.map_or_else(|| self.fetched_bytes(cost.sent), known);
-            let fill = if l2.is_some() { self.ticks(self.port(fetched)) } else { 0 };
-            let read = passed_on + dram.service(fetched, false, (fill, reply));
-            let before_a_write = |may_be: bool| if may_be { dram.before_a_write() } else { 0 };
+            cost.dram_stays = self.read_stays(fetched);
             // if lines do not stay, they are written back
-            cost.dram_stays = read + before_a_write(self.writes_to_dram);
-            cost.dram = read + before_a_write(self.writes_to_dram || l2.is_some()) + row;
+            cost.dram = self.read(fetched, self.writes_to_dram || l2.is_some()) + row;
         }
         if let Some(l2) =
             l2.filter(|l2| access == Access::Atomic || is_store && l2.write == WritePolicy::Back)
@@ -119,5 +113,26 @@ impl Path {
             let dirty = if whole { cost.sent.max(l2.line.into()) } else { cost.sent };
             cost.dram += cost.copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);
         }
+    }
+    /// Returns the service of a read of this many bytes in DRAM, without its row, if lines of the L2 stay.
+    pub(super) fn read_stays(&self, bytes: u64) -> u64 {
+        self.read(bytes, self.writes_to_dram)
+    }
+
+    /// Returns the service of a read of this many bytes in DRAM, without its row. A write may wait for it
+    /// if anything is written to DRAM.
+    fn read(&self, bytes: u64, may_delay_a_write: bool) -> u64 {
+        let Some(Partitioned { settings, dram, .. }) = &self.partitions else { return 0 };
+        let fill = if settings.l2.is_some() { self.ticks(self.port(bytes)) } else { 0 };
+        let before_a_write = if may_delay_a_write { dram.before_a_write() } else { 0 };
+        // some of the service is part of the reply
+        let service = dram.service(bytes, false, (fill, self.paid_by_reply()));
+        self.passed_on(settings) + service + before_a_write
+    }
+
+    /// Returns what a request to DRAM counts because a slice with a single place that passes it on looks
+    /// nothing up.
+    fn passed_on(&self, settings: &Partitions) -> u64 {
+        if settings.queue == 1 && settings.l2.is_some() { self.ticks(1) } else { 0 }
     }
 }

@@ -500,18 +500,39 @@ impl Naive<'_> {
             })
     }
 
-    /// The loads and atomics that fetch if lines of the L2 stay, and what they fetch: each set of
-    /// sectors once.
+    /// The loads and atomics that fetch if lines of the L2 stay, and what they fetch: each set of sectors
+    /// once.
     fn fetches(&self) -> Vec<(Request, u8)> {
-        let (mut seen, mut fetches) = (BTreeSet::new(), Vec::new());
-        for request in self.all.iter().filter(|request| request.access != Access::Store) {
-            let needed = self.needed(request);
-            let is_new = seen.insert((request.line, needed)) || !self.asks_for_all();
-            if is_new && !self.is_copied(request.line) {
-                fetches.push((*request, needed));
-            }
+        let requests = self.all.iter().filter(|request| request.access != Access::Store);
+        let requests = requests.filter(|request| !self.is_copied(request.line));
+        if !self.asks_for_all() {
+            return self.fetches_of_parts(&requests.copied().collect::<Vec<_>>());
         }
-        fetches
+        let mut seen = BTreeSet::new();
+        let all = requests.map(|request| (*request, self.needed(request)));
+        all.filter(|(request, needed)| seen.insert((request.line, *needed))).collect()
+    }
+
+    /// What is fetched if the L1 may ask for any part of what a load needs: the largest sets of sectors that
+    /// it may ask for, as many as loads have come while it could ask for another set.
+    fn fetches_of_parts(&self, requests: &[Request]) -> Vec<(Request, u8)> {
+        let wanted = |part: u8| if self.l2.is_some_and(|l2| !l2.sectored) { 0b1111 } else { part };
+        let parts = |all: u8| (1..=15).filter(move |part| all & part == *part);
+        let mut lines: BTreeMap<u64, (Request, usize, BTreeSet<u8>, u8)> = BTreeMap::new();
+        for request in requests {
+            let (_, count, sets, all) =
+                lines.entry(request.line).or_insert((*request, 0, BTreeSet::new(), 0));
+            sets.extend(parts(self.asked(request)).map(wanted));
+            *count = sets.len().min(*count + 1);
+            *all |= self.asked(request);
+        }
+        let of_line = |(request, count, _, all): (Request, usize, BTreeSet<u8>, u8)| {
+            let sets: BTreeSet<u8> = parts(all).map(wanted).collect();
+            let mut sets: Vec<u8> = sets.into_iter().collect();
+            sets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
+            sets.into_iter().take(count).map(move |set| (request, set))
+        };
+        lines.into_values().flat_map(of_line).collect()
     }
 
     // ---- services
@@ -601,7 +622,8 @@ impl Naive<'_> {
         self.taken.iter().flatten().flatten().map(of).sum()
     }
 
-    /// m again, for requests that may wait for DRAM.
+    /// What requests that may wait for DRAM count beyond m: they pass a stage for a tick on their way, and
+    /// once more reply.
     fn replies(&self, case: Case) -> u64 {
         let waits = |request: &&Request| match case {
             Case::Any => request.access != Access::Store || self.forwards_stores(),
@@ -610,7 +632,11 @@ impl Naive<'_> {
         if !self.partitions {
             return 0;
         }
-        self.all.iter().filter(waits).map(|request| self.passing(Self::bytes(self.asked(request)))).sum()
+        let beyond = |request: &Request| {
+            let passing = self.passing(Self::bytes(self.asked(request)));
+            (2 * self.passing(0)).saturating_sub(passing)
+        };
+        self.all.iter().filter(waits).map(beyond).sum()
     }
 
     /// The requests of each slice, the later write-backs of an L1 included.
@@ -650,10 +676,11 @@ impl Naive<'_> {
         for request in self.all.iter().filter(|request| request.access == Access::Load) {
             let passing = self.passing(Self::bytes(self.asked(request)));
             all[0] += passing - self.scale();
-            all[1] += if self.partitions && self.may_fetch(request) { passing } else { 0 };
+            let twice = (2 * self.passing(0)).saturating_sub(passing);
+            all[1] += if self.partitions && self.may_fetch(request) { twice } else { 0 };
             if seen.insert((request.line, self.asked(request))) {
                 once[0] += passing - self.scale();
-                once[1] += passing;
+                once[1] += twice;
             }
         }
         (0..2).map(|of: usize| all[of].saturating_sub(once[of])).sum()
@@ -820,8 +847,8 @@ impl Naive<'_> {
             return service + lines.iter().map(|(_, requests)| requests).sum::<u64>() * self.row();
         }
         if self.l2.is_some() {
-            for (request, _) in self.fetches() {
-                service += self.read(Self::bytes(self.asked(&request)), case);
+            for (request, fetched) in self.fetches() {
+                service += self.read(Self::bytes(fetched), case);
                 // all sectors of a line are in one row
                 lines.push((request.line, 1));
             }

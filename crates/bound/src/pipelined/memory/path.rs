@@ -130,7 +130,7 @@ pub(in crate::pipelined) struct Path {
     tick: u64,
     /// What a request counts because a queue between two clocks is full with it alone: ticks are rounded up
     /// to cycles once more.
-    rounding: u64,
+    pub rounding: u64,
     /// How long a bank of the L1 stays occupied after the cycle in which a transaction enters it, in units
     /// of service.
     bank_wait: u64,
@@ -392,18 +392,12 @@ impl Path {
     /// Returns the service of a request on its way to a slice and in it, if it is passed on, or looked up, for
     /// this many ticks.
     pub fn passing(&self, ticks: u64) -> u64 {
-        if self.partitions.is_some() { self.ticks(ticks) + self.rounding } else { 0 }
+        if self.partitions.is_some() { self.ticks(ticks) } else { 0 }
     }
 
     /// Returns the service of a reply between its slice and the write-back.
     pub fn reply(&self) -> u64 {
-        self.paid_by_reply() + self.rounding
-    }
-
-    /// Returns the part of the service of a reply that pays for DRAM or a fill.
-    pub fn paid_by_reply(&self) -> u64 {
-        let tick = if self.partitions.is_some() { self.ticks(1) } else { 0 };
-        tick.max(self.scale)
+        self.passing(1).max(self.scale)
     }
 }
 

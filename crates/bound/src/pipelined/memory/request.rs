@@ -50,14 +50,15 @@ impl Path {
             Some(l1) if is_store && l1.write == WritePolicy::Back => 2,
             _ => 1,
         };
-        let (mut there, mut looked_up, mut back) = (self.passing(1), self.passing(self.port(sent)), self.reply());
+        let (mut there, mut looked_up, mut back) =
+            (self.passing(1), self.passing(self.port(sent)), self.reply());
         if !alone {
             (there, looked_up, back) = (there.max(self.scale), looked_up.max(self.scale), back.max(end));
         }
-        let largest = looked_up.max(back);
+        let largest = looked_up.max(back) + self.rounding;
         let mut cost = RequestCost { sent, copies, service: largest, ..RequestCost::default() };
         // a look-up that misses takes a tick, whatever the size
-        cost.late = looked_up.max(there + back) - largest;
+        cost.late = (there + back + 2 * self.rounding).saturating_sub(largest);
         if alone {
             cost.at_slices = largest;
             cost.service = end.max(self.scale);
@@ -66,7 +67,7 @@ impl Path {
             cost.at_slices = largest - cost.service;
         }
         if copies == 2 {
-            let later = self.passing(self.port(bytes)).max(self.reply()) + self.ticks(1);
+            let later = self.passing(self.port(bytes)).max(self.reply()) + self.rounding + self.ticks(1);
             if alone {
                 cost.at_slices += later;
                 cost.service += self.scale;
@@ -92,7 +93,7 @@ impl Path {
         // if lines do not stay, any row may be open
         let row = if l2.is_some() { dram.row() } else { 0 };
         if is_store && self.forwards_stores() {
-            let write = passed_on + dram.service(cost.sent, true, (0, self.paid_by_reply()));
+            let write = passed_on + dram.service(cost.sent, true, (0, self.reply()));
             cost.dram_stays = cost.copies * write;
             cost.dram = cost.copies * (write + row);
         } else if !is_store {
@@ -126,7 +127,7 @@ impl Path {
         let fill = if settings.l2.is_some() { self.ticks(self.port(bytes)) } else { 0 };
         let before_a_write = if may_delay_a_write { dram.before_a_write() } else { 0 };
         // some of the service is part of the reply
-        let service = dram.service(bytes, false, (fill, self.paid_by_reply()));
+        let service = dram.service(bytes, false, (fill, self.reply()));
         self.passed_on(settings) + service + before_a_write
     }
 

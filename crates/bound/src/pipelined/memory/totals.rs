@@ -118,7 +118,7 @@ impl LaunchMemory {
         let room = dram.never_full(settings);
         // in each tick, one bank takes up a request; and a request of another slice may count in DRAM and
         // once more for its reply
-        let taken = dram.taken_up() + if settings.slices > 1 { self.path.paid_by_reply() } else { 0 };
+        let taken = dram.taken_up() + if settings.slices > 1 { self.path.reply() } else { 0 };
         let (mut always, mut in_turn, mut elsewhere, mut visited) = (0_u64, 0_u64, 0_u64, Vec::new());
         for (&requests, banks) in self.of_channel.iter().zip(self.banks.chunks(dram.banks())) {
             for rows in banks.iter().filter(|rows| rows.first.is_some()) {

@@ -686,6 +686,16 @@ impl Naive<'_> {
         (0..2).map(|of: usize| all[of].saturating_sub(once[of])).sum()
     }
 
+    /// What loads count in addition that join a fetch in the L1 and wait for DRAM, if others pass them.
+    fn passed_in_l1(&self) -> u64 {
+        let loads = || self.all.iter().filter(|request| request.access != Access::Store);
+        let may_pass = loads().any(|load| !self.may_fetch(load) && !self.hits_l1(load));
+        let of_l1 = || loads().filter(|request| request.access == Access::Load);
+        let fetched: BTreeSet<(u64, u8)> = of_l1().map(|load| (load.line, self.asked(load))).collect();
+        let late = of_l1().filter(|load| self.may_fetch(load)).count() as u64;
+        if may_pass { late.saturating_sub(fetched.len() as u64) * self.scale() } else { 0 }
+    }
+
     /// C
     fn column(&self) -> u64 {
         let dram = self.dram();
@@ -1074,7 +1084,8 @@ impl Naive<'_> {
             + self.deliveries()
             + self.dram_service(case, self.visits() + excursions)
             + (code + waits) * scale
-            - if case == Case::L1 { self.spared_by_l1() } else { 0 };
+            - if case == Case::L1 { self.spared_by_l1() } else { 0 }
+            + if case == Case::L1 { self.passed_in_l1() } else { 0 };
         self.code.once()
             + of_launch(self.machine, count)
             + (places * service + of_spans * scale) / (places * scale)

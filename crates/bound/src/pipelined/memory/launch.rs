@@ -61,6 +61,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// for each set of sectors of each line adds.
     pub(super) of_l1: Behind,
     pub(super) once_of_l1: Behind,
+    /// Whether some load is known to find its data in the L2, if lines stay, but not in the L1.
+    pub(super) is_answered_by_l2: bool,
     pub(super) late_replies: u64,
     pub(super) write_backs: u64,
     pub(super) dram_stays: u64,
@@ -102,7 +104,8 @@ type RequestKind = (Access, u8, (u64, bool));
 pub(super) struct Behind {
     pub requests: u64,
     pub at_slices: u64,
-    /// The services of their replies if lines of the L2 stay.
+    /// The requests that may wait for DRAM if lines of the L2 stay, and what these add.
+    pub late_requests: u64,
     pub late: u64,
 }
 
@@ -147,6 +150,7 @@ impl LaunchMemory {
             late_replies_stays: 0,
             of_l1: Behind::default(),
             once_of_l1: Behind::default(),
+            is_answered_by_l2: false,
             late_replies: 0,
             write_backs: 0,
             dram_stays: 0,
@@ -406,7 +410,8 @@ impl LaunchMemory {
                 None => self.reach_slice(access, (line, of_l2), if keeps_lines { requests } else { 1 }),
             };
             slice = Some(at);
-            sent.misses_l1 |= looks_up && !self.was_loaded(line, part);
+            let hits_l1 = looks_up && self.was_loaded(line, part);
+            sent.misses_l1 |= looks_up && !hits_l1;
             let request = Request { line, sectors: of_l2, own: part, slice: at };
             if !is_store {
                 self.places.push(AtPlace { place: self.group(line, part) as u32, requests: 1 });
@@ -414,14 +419,15 @@ impl LaunchMemory {
             let is_first = looks_up && self.lines.at(line).is_some_and(|state| !state.l1_looked_up(of_l2));
             let is_late = self.request_at(access, request, &cost);
             sent.late += u64::from(is_late);
+            self.is_answered_by_l2 |= !is_store && !is_late && !hits_l1;
             if looks_up {
-                self.of_l1.add(cost.at_slices, if is_late { cost.late } else { 0 });
+                self.of_l1.add(cost.at_slices, is_late, cost.late);
             }
             if is_first {
                 // another load of these sectors may write a result in one cycle, and wait for DRAM
                 let (end, alone) = ends;
                 let more = if alone { 0 } else { end.saturating_sub(self.path.scale) };
-                self.once_of_l1.add(cost.at_slices + more, cost.late);
+                self.once_of_l1.add(cost.at_slices + more, true, cost.late);
             }
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
@@ -458,6 +464,7 @@ impl LaunchMemory {
             let request = Request { line, sectors: fetched, own: fetched, slice: at };
             let may_fetch = self.request_at(access, request, &cost);
             sent.late += u64::from(may_fetch);
+            self.is_answered_by_l2 |= !may_fetch;
             if self.path.partitions.is_some() {
                 add(&mut self.dram, cost.dram);
                 add(&mut self.late_replies_stays, if may_fetch { cost.late } else { 0 });
@@ -646,10 +653,13 @@ impl LaunchMemory {
 }
 
 impl Behind {
-    fn add(&mut self, at_slices: u64, late: u64) {
+    fn add(&mut self, at_slices: u64, is_late: bool, late: u64) {
         self.requests += 1;
         add(&mut self.at_slices, at_slices);
-        add(&mut self.late, late);
+        if is_late {
+            self.late_requests += 1;
+            add(&mut self.late, late);
+        }
     }
 }
 

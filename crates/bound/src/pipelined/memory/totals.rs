@@ -23,7 +23,9 @@ impl LaunchMemory {
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
         let mut memory = self.at_slices.saturating_add(self.entrances(residency)).saturating_add(late);
         if stays == Stays::InL1 {
-            memory = memory.saturating_sub(self.spared_by_l1(sms as u64));
+            memory = memory
+                .saturating_sub(self.spared_by_l1(sms as u64))
+                .saturating_add(self.passed_in_l1(sms as u64));
         }
         if let Some(partitions) = &self.path.partitions
             && sms > 1
@@ -54,6 +56,13 @@ impl LaunchMemory {
         let (all, once) = (self.of_l1, self.once_of_l1);
         let at_slices = all.at_slices.saturating_sub(once.at_slices.saturating_mul(sms));
         at_slices.saturating_add(all.late.saturating_sub(once.late.saturating_mul(sms)))
+    }
+
+    /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others that do not
+    /// may pass them: they count in the load/store unit and once more for their results.
+    fn passed_in_l1(&self, sms: u64) -> u64 {
+        let joins = self.of_l1.late_requests.saturating_sub(self.once_of_l1.requests.saturating_mul(sms));
+        if self.is_answered_by_l2 { joins.saturating_mul(self.path.scale) } else { 0 }
     }
 
     /// Returns what requests cost because slices may be full. For each slice, either each of its requests

@@ -116,7 +116,7 @@ impl<'t> PipelineAnalyser<'t> {
             costs,
             fetches,
             residency,
-            memory: path.map(|path| LaunchMemory::new(path, table, at_start)),
+            memory: path.map(|path| LaunchMemory::new(path, table, &residency, at_start)),
             sections: Vec::new(),
             services: Services::default(),
             noted: Vec::new(),

@@ -6,12 +6,13 @@ use std::ops::Range;
 use super::at_start::{AtStart, MemoryLeft, Stays};
 use super::constants::Constants;
 use super::elsewhere::{SentElsewhere, Unplaced};
-use super::lines::{LineState, Lines, Sets};
+use super::lines::{BlockNumber, LineState, Lines, Sets};
 use super::outstanding::{AtPlace, Outstanding};
 use super::partial::PartialCosts;
 use super::path::{Partitioned, Path, around};
 use super::request::{RequestCost, bypasses_l1};
 use super::untracked::Loads;
+use crate::resident::Residency;
 use warpbound_core::machine::memory::{CacheSettings, Partitions, WriteMiss, WritePolicy};
 use warpbound_core::machine::place_of;
 use warpbound_core::path::{Elsewhere, LineUse, Step};
@@ -45,6 +46,9 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) l1_sets: usize,
     /// The loads and atomics that reach the L2, by slice, if any of them may miss.
     pub(super) l2_loads: Vec<u64>,
+    /// Those among them that an L1 looks up, and the most of these that reach the slice if lines of the L1
+    /// stay: one for each set of sectors, for each SM or for each block.
+    pub(super) of_l1_by_slice: Vec<Looked>,
     /// The fetches by slice if lines of the L2 stay.
     pub(super) new_of_slice: Vec<u64>,
     /// The requests that may go to DRAM although lines of the L2 stay, by channel.
@@ -61,6 +65,12 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// for each set of sectors of each line adds.
     pub(super) of_l1: Behind,
     pub(super) once_of_l1: Behind,
+    /// The same for one load for each set of sectors of each line and for each block.
+    pub(super) once_in_blocks: Behind,
+    /// The number of the present block.
+    block: BlockNumber,
+    /// The number of blocks that an SM receives, if it is known.
+    pub(super) blocks_of_an_sm: Option<u64>,
     /// Whether some load is known to find its data in the L2, if lines stay, but not in the L1.
     pub(super) is_answered_by_l2: bool,
     pub(super) late_replies: u64,
@@ -99,6 +109,15 @@ pub(super) struct Rows {
 /// [`Path::request`].
 type RequestKind = (Access, u8, (u64, bool));
 
+/// Loads that an L1 looks up: all of them, one for each set of sectors of each line, and one for each such
+/// set and each block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Looked {
+    pub loads: u64,
+    pub once: u64,
+    pub in_blocks: u64,
+}
+
 /// Services of loads behind their L1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behind {
@@ -123,7 +142,7 @@ pub(in crate::pipelined) struct Sent {
 }
 
 impl LaunchMemory {
-    pub fn new(path: Path, table: &TimingTable, at_start: AtStart) -> Self {
+    pub fn new(path: Path, table: &TimingTable, residency: &Residency, at_start: AtStart) -> Self {
         let (slices, channels, banks) = path.partitions.as_ref().map_or((0, 0, 0), |partitions| {
             let Partitions { channels, slices, .. } = partitions.settings;
             (channels * slices, channels, partitions.dram.banks())
@@ -144,12 +163,16 @@ impl LaunchMemory {
             l1_loads: Loads::default(),
             l1_ways: Loads::default(),
             l2_loads: vec![0; slices as usize],
+            of_l1_by_slice: vec![Looked::default(); slices as usize],
             of_channel: vec![0; channels as usize],
             banks: vec![Rows::default(); channels as usize * banks],
             at_slices: 0,
             late_replies_stays: 0,
             of_l1: Behind::default(),
             once_of_l1: Behind::default(),
+            once_in_blocks: Behind::default(),
+            block: 0,
+            blocks_of_an_sm: residency.all_at_once().then(|| residency.together()),
             is_answered_by_l2: false,
             late_replies: 0,
             write_backs: 0,
@@ -328,6 +351,7 @@ impl LaunchMemory {
 
     /// Begins a block.
     pub fn begin_block(&mut self) {
+        self.block = self.block.saturating_add(1);
         self.stores = 0;
         self.l1_loads.begin_block();
         self.l1_ways.begin_block();
@@ -417,17 +441,27 @@ impl LaunchMemory {
                 self.places.push(AtPlace { place: self.group(line, part) as u32, requests: 1 });
             }
             let is_first = looks_up && self.lines.at(line).is_some_and(|state| !state.l1_looked_up(of_l2));
+            let mut is_new = |state: &mut LineState| state.look_up_in_block(of_l2);
+            let is_first_in_block = looks_up && self.lines.at(line).is_some_and(&mut is_new);
             let is_late = self.request_at(access, request, &cost);
             sent.late += u64::from(is_late);
             self.is_answered_by_l2 |= !is_store && !is_late && !hits_l1;
             if looks_up {
                 self.of_l1.add(cost.at_slices, is_late, cost.late);
+                if let Some(slice) = self.of_l1_by_slice.get_mut(at) {
+                    slice.loads += 1;
+                    slice.once += u64::from(is_first);
+                    slice.in_blocks += u64::from(is_first_in_block);
+                }
             }
+            // another load of these sectors may write a result in one cycle, and wait for DRAM
+            let (end, alone) = ends;
+            let more = if alone { 0 } else { end.saturating_sub(self.path.scale) };
             if is_first {
-                // another load of these sectors may write a result in one cycle, and wait for DRAM
-                let (end, alone) = ends;
-                let more = if alone { 0 } else { end.saturating_sub(self.path.scale) };
                 self.once_of_l1.add(cost.at_slices + more, true, cost.late);
+            }
+            if is_first_in_block {
+                self.once_in_blocks.add(cost.at_slices + more, true, cost.late);
             }
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
@@ -500,6 +534,8 @@ impl LaunchMemory {
         // a bank looks up the transactions of an access in a line one after the other, so that they
         // need a way only once
         let together = self.path.banks == 1 && l1.line == 128;
+        let block = self.block;
+        let is_new = self.lines.at(line).is_none_or(|state| state.enter_block(block));
         let mut left = sectors;
         while let Some((first, _)) = self.path.transactions(left) {
             let of_line = left & around(first, l1.line);
@@ -510,6 +546,9 @@ impl LaunchMemory {
             let number = line * parts + part;
             let set = place_of(number, l1.sets.trailing_zeros(), l1.index) as u64;
             let position = sets.touch(set, number);
+            if is_new || l1.line < 128 {
+                sets.touch_in_block(position, block);
+            }
             sets.fetch(position, count);
             self.l1_ways.add(count);
             if count > 0 && self.l1_sets > 0 {
@@ -649,6 +688,13 @@ impl LaunchMemory {
         state.brought |= brought;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         (new, service)
+    }
+}
+
+impl Looked {
+    /// Returns the number of loads that do not reach the slice if lines of the L1 stay.
+    pub fn spared(self, sms: u64) -> u64 {
+        self.loads - self.once.saturating_mul(sms).min(self.in_blocks)
     }
 }
 

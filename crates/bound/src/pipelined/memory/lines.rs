@@ -14,6 +14,8 @@ pub(super) struct Sets {
     sets: Vec<SetUse>,
     /// Whether no set has more lines than ways, so that no line is ever replaced.
     keeps_all: bool,
+    /// The largest number of lines of a set that a block touches.
+    most_of_block: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -23,11 +25,22 @@ struct SetUse {
     lines: Vec<u64>,
     /// The requests that may have fetched a line.
     fetches: u64,
+    /// The lines that the present block has touched first among its accesses, and the most of a block.
+    of_block: (BlockNumber, usize),
 }
+
+/// The number of a block in the order of analysis, from 1 on.
+pub(super) type BlockNumber = u32;
 
 impl Sets {
     pub fn new(ways: u32) -> Self {
-        Self { ways: ways as usize, places: ByNumber::default(), sets: Vec::new(), keeps_all: true }
+        Self {
+            ways: ways as usize,
+            places: ByNumber::default(),
+            sets: Vec::new(),
+            keeps_all: true,
+            most_of_block: 0,
+        }
     }
 
     /// Records that a line is touched, and returns the position of its set.
@@ -43,6 +56,20 @@ impl Sets {
             self.keeps_all &= used.lines.len() <= self.ways;
         }
         place
+    }
+
+    /// Records that a block touches another line of the set at this position.
+    pub fn touch_in_block(&mut self, place: usize, block: BlockNumber) {
+        if let Some(used) = self.sets.get_mut(place) {
+            let before = if used.of_block.0 == block { used.of_block.1 } else { 0 };
+            used.of_block = (block, before + 1);
+            self.most_of_block = self.most_of_block.max(before + 1);
+        }
+    }
+
+    /// Returns whether no line is ever replaced in a cache that serves this many blocks only.
+    pub fn keeps_all_of(&self, blocks: u64) -> bool {
+        self.keeps_all || blocks.saturating_mul(self.most_of_block as u64) <= self.ways as u64
     }
 
     /// Records that this many requests may fetch lines of the set at this position.
@@ -87,6 +114,8 @@ pub(super) struct LineState {
     pub partial: PartialFetches,
     /// The sets of sectors that an L1 looks up.
     pub sets_of_l1: u16,
+    /// The latest block that has touched the line in its L1, and the sets of sectors that it has looked up.
+    pub in_block: (BlockNumber, u16),
     /// The slice and the position of the set of the L2 in which all of the line lies, if it has been
     /// looked up there and is a line of the L2.
     pub place: Option<(usize, usize)>,
@@ -105,6 +134,23 @@ impl LineState {
     /// Returns whether a load of these sectors has looked up an L1.
     pub fn l1_looked_up(&self, sectors: u8) -> bool {
         self.sets_of_l1 >> sectors & 1 != 0
+    }
+
+    /// Records that a block touches the line in its L1, and returns whether it has not done so before.
+    pub fn enter_block(&mut self, block: BlockNumber) -> bool {
+        let is_new = self.in_block.0 != block;
+        if is_new {
+            self.in_block = (block, 0);
+        }
+        is_new
+    }
+
+    /// Records that a load of the latest block looks up these sectors in its L1, and returns whether no load
+    /// of the block has done so before.
+    pub fn look_up_in_block(&mut self, sectors: u8) -> bool {
+        let is_first = self.in_block.1 >> sectors & 1 == 0;
+        self.in_block.1 |= 1 << sectors;
+        is_first
     }
 
     /// Returns whether atomics or loads access the line that bypass the L1.

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::at_start::Stays;
 use super::elsewhere::Unplaced;
-use super::launch::{LaunchMemory, add};
+use super::launch::{Behind, LaunchMemory, add};
 use super::lines::LineState;
 use super::path::Partitioned;
 use super::untracked::{Limit, Waits, on_an_sm, times_full};
@@ -21,7 +21,7 @@ impl LaunchMemory {
         let sms = residency.used_sms();
         let replies = self.most_replies.saturating_mul(residency.together());
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
-        let mut memory = self.at_slices.saturating_add(self.entrances(residency)).saturating_add(late);
+        let mut memory = self.at_slices.saturating_add(self.entrances(residency, stays)).saturating_add(late);
         if stays == Stays::InL1 {
             memory = memory
                 .saturating_sub(self.spared_by_l1(sms as u64))
@@ -35,8 +35,7 @@ impl LaunchMemory {
             memory = memory.saturating_add(self.write_backs);
             if stays == Stays::InL1 {
                 // a load that joins a fetch in the L1 has a result, although it counts nothing at slices
-                let joins =
-                    self.of_l1.requests.saturating_sub(self.once_of_l1.requests.saturating_mul(sms as u64));
+                let joins = self.of_l1.requests.saturating_sub(self.fetched_by_l1(sms as u64).requests);
                 memory = memory.saturating_add(joins.saturating_mul(self.path.scale));
             }
         }
@@ -53,32 +52,52 @@ impl LaunchMemory {
     /// Returns the service behind the SMs of loads that hit in their L1, or join a fetch there, if its lines
     /// stay: the L1 of each SM fetches each set of sectors once.
     fn spared_by_l1(&self, sms: u64) -> u64 {
-        let (all, once) = (self.of_l1, self.once_of_l1);
-        let at_slices = all.at_slices.saturating_sub(once.at_slices.saturating_mul(sms));
-        at_slices.saturating_add(all.late.saturating_sub(once.late.saturating_mul(sms)))
+        let (all, once) = (self.of_l1, self.fetched_by_l1(sms));
+        let at_slices = all.at_slices.saturating_sub(once.at_slices);
+        at_slices.saturating_add(all.late.saturating_sub(once.late))
+    }
+
+    /// Returns what loads count behind the SMs if the lines of their L1 stay. Each set of sectors is fetched
+    /// once on each SM, and no more than once for each block that loads it.
+    fn fetched_by_l1(&self, sms: u64) -> Behind {
+        let (once, in_blocks) = (self.once_of_l1, self.once_in_blocks);
+        let least = |of: fn(&Behind) -> u64| of(&once).saturating_mul(sms).min(of(&in_blocks));
+        Behind {
+            requests: least(|behind| behind.requests),
+            at_slices: least(|behind| behind.at_slices),
+            late_requests: least(|behind| behind.late_requests),
+            late: least(|behind| behind.late),
+        }
     }
 
     /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others that do not
     /// may pass them: they count in the load/store unit and once more for their results.
     fn passed_in_l1(&self, sms: u64) -> u64 {
-        let joins = self.of_l1.late_requests.saturating_sub(self.once_of_l1.requests.saturating_mul(sms));
+        let joins = self.of_l1.late_requests.saturating_sub(self.fetched_by_l1(sms).requests);
         if self.is_answered_by_l2 { joins.saturating_mul(self.path.scale) } else { 0 }
     }
 
     /// Returns what requests cost because slices may be full. For each slice, either each of its requests
     /// counts once more when it is delivered, or each time at which the slice is full counts the latency
     /// that the requests in its input do not pay for.
-    fn entrances(&self, residency: &Residency) -> u64 {
+    fn entrances(&self, residency: &Residency, stays: Stays) -> u64 {
         let Some(partitions) = &self.path.partitions else { return 0 };
         let (of_slices, loads) = (self.by_slice(&self.of_slice), self.by_slice(&self.l2_loads));
         let (anywhere, queue) = (&self.unplaced, u64::from(partitions.settings.queue));
+        let sms = residency.used_sms() as u64;
+        // if lines of the L1 stay, each line lies in one slice
+        let spared = |slice: usize| match stays {
+            Stays::InL1 => self.of_l1_by_slice[slice].spared(sms),
+            _ => 0,
+        };
+        let reached = |slice: usize| of_slices[slice].saturating_sub(spared(slice));
         let is_full = |slice: usize| {
-            let loads = loads[slice].saturating_add(anywhere.loads);
-            let others = of_slices[slice].saturating_add(anywhere.requests).saturating_sub(loads);
+            let loads = loads[slice].saturating_sub(spared(slice)).saturating_add(anywhere.loads);
+            let others = reached(slice).saturating_add(anywhere.requests).saturating_sub(loads);
             let at_once = loads.min(self.most_at_slice(slice).saturating_mul(residency.everywhere()));
             others.saturating_add(at_once) > queue
         };
-        let full = (0..of_slices.len()).filter(|&slice| is_full(slice)).map(|slice| of_slices[slice]);
+        let full = (0..of_slices.len()).filter(|&slice| is_full(slice)).map(reached);
         // a request may count in front of the entrance although it is served behind it later
         let each = self.path.ticks(1).max(self.path.scale);
         // one of the requests in the input may be looked up in the tick in which it is full
@@ -193,7 +212,7 @@ impl LaunchMemory {
             let mut times = of_sm(merged, Limit::new(l1.merge), self.l1_loads);
             times = times.saturating_add(of_sm(full, ways, self.l1_ways));
             // the L1 of each SM fetches by itself
-            let once = if keeps_l1 { self.once_of_l1.requests.saturating_mul(sms) } else { u64::MAX };
+            let once = if keeps_l1 { self.fetched_by_l1(sms).requests } else { u64::MAX };
             let mshrs = Limit::new(l1.mshrs);
             let tracked = mshrs.times_if(waiting, self.l1_loads.all.min(once));
             times = times.saturating_add(of_sm(tracked, mshrs, self.l1_loads));
@@ -246,11 +265,14 @@ impl LaunchMemory {
         waits
     }
 
-    /// Returns whether no line of the L1 is replaced and no sector of it has to be fetched twice.
+    /// Returns whether no line of the L1 of any SM is replaced and no sector of it has to be fetched twice.
     pub(super) fn keeps_l1(&self) -> bool {
         let (Some(l1), Some(sets)) = (&self.path.l1, &self.l1) else { return false };
         let evicts = l1.write == WritePolicy::Evict && self.stores_what_is_loaded;
-        sets.keeps_all() && !evicts && self.lines.all().is_some() && self.unplaced == Unplaced::default()
+        sets.keeps_all_of(self.blocks_of_an_sm.unwrap_or(u64::MAX))
+            && !evicts
+            && self.lines.all().is_some()
+            && self.unplaced == Unplaced::default()
     }
 
     /// Returns how many times, one after the other, a request can be refused because a fetch serves as

@@ -618,3 +618,18 @@ fn every_sm_fetches_by_itself() {
         holds(&[L1, settings, limit], (24, 32), &body);
     }
 }
+
+/// Two blocks share each L1, and each of them loads four lines of its own again and again. All SMs together
+/// touch more lines than an L1 has. The lines of an L1 stay if it has room for eight, and not if it has
+/// room for four: 0.82.
+#[test]
+fn each_l1_serves_the_blocks_of_its_sm() {
+    let head = "mov.u32 %r5, %ctaid.x;\nmul.wide.u32 %rd5, %r5, 512;\nadd.u64 %rd5, %rd1, %rd5;\n";
+    let round = each(4, |n| format!("ld.global.u32 %r9, [%rd5+{}];\nadd.u32 %r2, %r9, 1;\n", 128 * n));
+    let body = head.to_owned() + &round.repeat(12);
+    for ways in [4, 8] {
+        let settings = format!("sms=3 limits.blocks=2 l1.sets=1 l1.ways={ways} p.latency=100 p.queue=4");
+        holds(&[L1, COPIED, &settings], (6, 32), &body);
+        holds(&[L1, &settings, "d.latency=300"], (6, 32), &body);
+    }
+}

@@ -648,15 +648,25 @@ impl Naive<'_> {
         slices
     }
 
-    fn deliveries(&self) -> u64 {
+    fn deliveries(&self, case: Case) -> u64 {
         if !self.partitions {
             return 0;
         }
         let room = u64::from(self.machine.memory().partitions.queue);
+        // if lines of the L1 stay, each set of sectors reaches its slice once
+        let spared = |slice: usize| {
+            let of_l1 = || {
+                let loads = self.all.iter().filter(|request| request.access == Access::Load);
+                loads.filter(|load| self.l1.is_some() && self.slice(load.line) == slice)
+            };
+            let sets: BTreeSet<(u64, u8)> = of_l1().map(|load| (load.line, self.asked(load))).collect();
+            if case == Case::L1 { (of_l1().count() - sets.len()) as u64 } else { 0 }
+        };
+        let reached = |(slice, requests): (usize, u64)| (slice, requests - spared(slice));
         let is_full = |&(slice, requests): &(usize, u64)| {
             let of_slice = |of: &&Request| of.access != Access::Store && self.slice(of.line) == slice;
             let loads: Vec<Request> = self.all.iter().filter(of_slice).copied().collect();
-            let count = loads.len() as u64;
+            let count = loads.len() as u64 - spared(slice);
             requests - count + count.min(self.at_once(&loads)) > room
         };
         // the time until a request can be looked up, of which those in the input of a full slice but the first
@@ -666,7 +676,7 @@ impl Naive<'_> {
             let full_again = (requests - 1) / room * self.ticks(unpaid);
             full_again.min(requests * self.ticks(1).max(self.scale()))
         };
-        self.of_slices().into_iter().filter(is_full).map(cost).sum()
+        self.of_slices().into_iter().map(reached).filter(is_full).map(cost).sum()
     }
 
     /// What loads count behind their L1 that hit there or join a fetch, if its lines stay.
@@ -1081,7 +1091,7 @@ impl Naive<'_> {
         let (excursions, waits) = self.excursions(case);
         let service = self.instructions()
             + self.replies(case)
-            + self.deliveries()
+            + self.deliveries(case)
             + self.dram_service(case, self.visits() + excursions)
             + (code + waits) * scale
             - if case == Case::L1 { self.spared_by_l1() } else { 0 }

@@ -793,8 +793,9 @@ impl Naive<'_> {
         if blocks.len() as u64 <= self.places { most } else { all.div_ceil(self.places) + most }
     }
 
-    /// The rows that are opened for these lines, each with a number of requests.
-    fn rows(&self, lines: &[(u64, u64)], visits: u64) -> u64 {
+    /// The service of channels with these services of their requests, which lie in these lines, each with a
+    /// number of requests.
+    fn channels(&self, services: &BTreeMap<u64, u64>, lines: &[(u64, u64)], visits: u64) -> u64 {
         let mut banks: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
         for &(line, requests) in lines {
             let inner = self.mapping().inner(line * 128);
@@ -805,42 +806,44 @@ impl Naive<'_> {
                 .or_default()
                 .push((inner >> self.dram().row_bit, requests));
         }
-        let openings = |rows: &Vec<(u64, u64)>| {
-            let is_one = rows.iter().all(|(row, _)| *row == rows[0].0);
-            let all: u64 = rows.iter().map(|(_, requests)| requests).sum();
-            self.first_row() + if is_one { 0 } else { (all - 1) * self.row() }
+        let count = |rows: &[(u64, u64)]| rows.iter().map(|(_, requests)| requests).sum::<u64>();
+        let rows_of = |rows: &[(u64, u64)]| {
+            if rows.iter().all(|(row, _)| *row == rows[0].0) { 1 } else { count(rows) }
         };
+        let openings = |rows: &[(u64, u64)]| self.first_row() + (rows_of(rows) - 1) * self.row();
         let dram = self.dram();
-        let of_channel = |channel: u64| -> u64 {
-            let own = lines.iter().filter(|(line, _)| self.channel(*line) == channel);
-            own.map(|(_, requests)| requests).sum()
-        };
         let queue = u64::from(self.machine.memory().partitions.queue);
         let (waiting, returned) = (u64::from(dram.queue), u64::from(dram.returns));
         let slices = u64::from(self.machine.memory().partitions.slices);
         let places = (waiting + returned).saturating_sub(slices - 1) + 1;
-        let has_room = |channel: u64| {
-            let requests = of_channel(channel);
+        let has_room = |requests: u64| {
             let in_order = dram.scheduler == DramScheduler::Fifo;
             !in_order && requests < queue && requests <= waiting.min(returned).min(places)
         };
-        let (roomy, full): (Vec<_>, Vec<_>) = banks.iter().partition(|((channel, _), _)| has_room(*channel));
-        let full: u64 = full.into_iter().map(|(_, rows)| openings(rows)).sum();
-        let one_by_one: u64 = roomy.iter().map(|(_, rows)| openings(rows)).sum();
-        // all rows and requests in passing, and the own rows of the banks that a chain may visit
+        // what a row, and a request, count in passing; one of another slice may count again for its reply
         let passing = self.dram_ticks(dram.rrd.max(1) + 3);
-        let (mut by_visits, mut own) = (0, Vec::new());
-        for (_, rows) in roomy {
-            let all: u64 = rows.iter().map(|(_, requests)| requests).sum();
-            let openings_of = if rows.iter().all(|(row, _)| *row == rows[0].0) { 1 } else { all };
-            by_visits += openings_of * passing + all * self.dram_ticks(1);
-            // a request of another slice may count once more for its reply
-            by_visits += if slices > 1 { all * self.ticks(1).max(self.scale()) } else { 0 };
-            own.push(openings(rows) - openings_of * passing);
+        let replies = if slices > 1 { self.ticks(1).max(self.scale()) } else { 0 };
+        let taken = self.dram_ticks(1) + replies;
+        let (mut full, mut one_by_one, mut passed, mut own) = (0, Vec::new(), Vec::new(), Vec::new());
+        for (&channel, &service) in services {
+            let rows: Vec<&Vec<(u64, u64)>> =
+                banks.iter().filter(|((of, _), _)| *of == channel).map(|(_, rows)| rows).collect();
+            let in_turn: u64 = rows.iter().map(|rows| openings(rows)).sum();
+            if !has_room(rows.iter().map(|rows| count(rows)).sum()) {
+                full += service + in_turn;
+                continue;
+            }
+            one_by_one.push(service + in_turn);
+            let in_passing = rows.iter().map(|rows| rows_of(rows) * passing + count(rows) * taken);
+            passed.push(service + in_passing.sum::<u64>());
+            own.extend(rows.iter().map(|rows| openings(rows) - rows_of(rows) * passing));
         }
-        own.sort_unstable();
-        by_visits += own.iter().rev().take(visits as usize).sum::<u64>();
-        full + one_by_one.min(by_visits)
+        // a chain visits one channel at a time, and one bank of it
+        let most = |mut of: Vec<u64>| {
+            of.sort_unstable();
+            of.iter().rev().take(visits as usize).sum::<u64>()
+        };
+        full + most(one_by_one).min(most(passed) + most(own))
     }
 
     /// The service of DRAM.
@@ -848,32 +851,35 @@ impl Naive<'_> {
         if !self.partitions {
             return 0;
         }
-        let mut service = 0;
+        let mut services: BTreeMap<u64, u64> = BTreeMap::new();
         let mut lines = Vec::new();
         for request in &self.all {
             let (copies, bytes) = (self.copies(request), Self::bytes(self.asked(request)));
+            let of_channel = services.entry(self.channel(request.line)).or_default();
             let is_store = request.access == Access::Store;
             let goes = if is_store { self.forwards_stores() } else { self.l2.is_none() || case == Case::Any };
             if goes {
-                service += if is_store { copies * self.write() } else { self.read(bytes, case) };
+                *of_channel += if is_store { copies * self.write() } else { self.read(bytes, case) };
                 lines.push((request.line, copies));
             }
             if let (Some(l2), Case::Any) = (self.l2, case) {
                 let is_dirty = request.access == Access::Atomic || is_store && l2.write == WritePolicy::Back;
-                service += if is_dirty { copies * (self.write_back(request) + self.row()) } else { 0 };
+                *of_channel += if is_dirty { copies * (self.write_back(request) + self.row()) } else { 0 };
             }
         }
         if self.l2.is_some() && case == Case::Any {
-            return service + lines.iter().map(|(_, requests)| requests).sum::<u64>() * self.row();
+            let requests: u64 = lines.iter().map(|(_, requests)| requests).sum();
+            return services.values().sum::<u64>() + requests * self.row();
         }
         if self.l2.is_some() {
             for (request, fetched) in self.fetches() {
-                service += self.read(Self::bytes(fetched), case);
+                *services.entry(self.channel(request.line)).or_default() +=
+                    self.read(Self::bytes(fetched), case);
                 // all sectors of a line are in one row
                 lines.push((request.line, 1));
             }
         }
-        service + self.rows(&lines, visits)
+        self.channels(&services, &lines, visits)
     }
 
     // ---- excursions

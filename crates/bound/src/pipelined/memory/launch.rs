@@ -53,6 +53,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) new_of_slice: Vec<u64>,
     /// The requests that may go to DRAM although lines of the L2 stay, by channel.
     pub(super) of_channel: Vec<u64>,
+    /// Their services in DRAM, without rows.
+    pub(super) service_of_channel: Vec<u64>,
     /// The rows of the banks, channel by channel.
     pub(super) banks: Vec<Rows>,
     /// Services of requests at slices that count by themselves; of the write-back; of DRAM if lines of
@@ -165,6 +167,7 @@ impl LaunchMemory {
             l2_loads: vec![0; slices as usize],
             of_l1_by_slice: vec![Looked::default(); slices as usize],
             of_channel: vec![0; channels as usize],
+            service_of_channel: vec![0; channels as usize],
             banks: vec![Rows::default(); channels as usize * banks],
             at_slices: 0,
             late_replies_stays: 0,
@@ -597,7 +600,10 @@ impl LaunchMemory {
         let Some(Partitioned { settings, mapping, dram }) = &self.path.partitions else { return false };
         let forwards = is_store && self.path.forwards_stores();
         self.of_slice[slice] += cost.copies;
-        add(&mut self.dram_stays, if forwards { cost.dram_stays } else { fetched });
+        let service = if forwards || settings.l2.is_none() { cost.dram_stays } else { fetched };
+        let channel = slice / settings.slices as usize;
+        add(&mut self.dram_stays, service);
+        add(&mut self.service_of_channel[channel], service);
         if !is_store {
             self.new_of_slice[slice] += u64::from(new != 0);
         }
@@ -609,7 +615,6 @@ impl LaunchMemory {
         } else {
             return may_fetch;
         };
-        let channel = slice / settings.slices as usize;
         self.of_channel[channel] += requests;
         let (bank, row) = dram.place(mapping.inner(address));
         let rows = &mut self.banks[channel * dram.banks() + bank as usize];

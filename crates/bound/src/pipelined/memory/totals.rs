@@ -42,8 +42,8 @@ impl LaunchMemory {
         let waits = self.waits(stays, residency);
         let visits = visits.saturating_add(waits.times);
         let dram = match stays {
-            Stays::Yes | Stays::InL1 => self.dram_stays.saturating_add(self.rows(visits)),
-            Stays::No if self.l2.is_none() => self.dram.saturating_add(self.rows(visits)),
+            Stays::Yes | Stays::InL1 => self.in_dram(visits),
+            Stays::No if self.l2.is_none() => self.in_dram(visits),
             Stays::No => self.dram.saturating_add(self.dirty_at_start()),
         };
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits.service)])
@@ -133,40 +133,43 @@ impl LaunchMemory {
         self.outstanding.most_at(place)
     }
 
-    /// Returns the service of opening rows, if the bound follows this many requests through DRAM.
-    fn rows(&self, visits: u64) -> u64 {
+    /// Returns the service of DRAM if lines of the L2 stay, or without an L2, if the bound follows this many
+    /// requests through DRAM.
+    fn in_dram(&self, visits: u64) -> u64 {
         let Some(Partitioned { settings, dram, .. }) = &self.path.partitions else { return 0 };
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
         let anywhere = self.unplaced.to_dram;
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
         if !is_known {
             let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere);
-            return requests.saturating_mul(dram.row());
+            return self.dram_stays.saturating_add(requests.saturating_mul(dram.row()));
         }
         let room = dram.never_full(settings);
         // in each tick, one bank takes up a request; and a request of another slice may count in DRAM and
         // once more for its reply
         let taken = dram.taken_up() + if settings.slices > 1 { self.path.reply() } else { 0 };
-        let (mut always, mut in_turn, mut elsewhere, mut visited) = (0_u64, 0_u64, 0_u64, Vec::new());
-        for (&requests, banks) in self.of_channel.iter().zip(self.banks.chunks(dram.banks())) {
+        let (mut always, mut in_turn, mut in_passing, mut own) = (0, Vec::new(), Vec::new(), Vec::new());
+        let channels = self.of_channel.iter().zip(&self.service_of_channel);
+        for ((&requests, &service), banks) in channels.zip(self.banks.chunks(dram.banks())) {
+            let (mut rows_in_turn, mut passing) = (service, service);
             for rows in banks.iter().filter(|rows| rows.first.is_some()) {
                 let again = if rows.are_several { rows.requests - 1 } else { 0 };
                 let of_bank = again.saturating_mul(dram.row()).saturating_add(dram.first_row());
-                if requests > room {
-                    add(&mut always, of_bank);
-                    continue;
-                }
                 let of_others = (again + 1).saturating_mul(dram.row_elsewhere());
-                add(&mut in_turn, of_bank);
-                add(&mut elsewhere, of_others.saturating_add(rows.requests.saturating_mul(taken)));
-                visited.push(of_bank.saturating_sub(of_others));
+                add(&mut rows_in_turn, of_bank);
+                add(&mut passing, of_others.saturating_add(rows.requests.saturating_mul(taken)));
+                own.push(if requests > room { 0 } else { of_bank.saturating_sub(of_others) });
+            }
+            if requests > room {
+                add(&mut always, rows_in_turn);
+            } else {
+                in_turn.push(rows_in_turn);
+                in_passing.push(passing);
             }
         }
-        // the requests that the bound follows visit as many banks at most
-        visited.sort_unstable_by_key(|&of_bank| Reverse(of_bank));
-        let most = usize::try_from(visits).unwrap_or(usize::MAX);
-        visited.iter().take(most).for_each(|&of_bank| add(&mut elsewhere, of_bank));
-        always.saturating_add(in_turn.min(elsewhere))
+        // a request that the bound follows visits one channel, and one bank of it
+        let in_passing = largest(in_passing, visits).saturating_add(largest(own, visits));
+        always.saturating_add(largest(in_turn, visits).min(in_passing))
     }
 
     /// Returns the service of writing back lines that are in the L2 when the launch starts. Any of them
@@ -317,4 +320,11 @@ impl LaunchMemory {
         };
         all.map(|(&line, state)| times(line, state)).sum()
     }
+}
+
+/// Returns the sum of the largest of these numbers, no more than `count` of them.
+fn largest(mut numbers: Vec<u64>, count: u64) -> u64 {
+    numbers.sort_unstable_by_key(|&number| Reverse(number));
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    numbers.into_iter().take(count).fold(0, u64::saturating_add)
 }

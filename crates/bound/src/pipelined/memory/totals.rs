@@ -25,7 +25,7 @@ impl LaunchMemory {
         if stays == Stays::InL1 {
             memory = memory
                 .saturating_sub(self.spared_by_l1(sms as u64))
-                .saturating_add(self.passed_in_l1(sms as u64));
+                .saturating_add(self.passed_in_l1(residency));
         }
         if let Some(partitions) = &self.path.partitions
             && sms > 1
@@ -72,8 +72,10 @@ impl LaunchMemory {
 
     /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others that do not
     /// may pass them: they count in the load/store unit and once more for their results.
-    fn passed_in_l1(&self, sms: u64) -> u64 {
-        let joins = self.of_l1.late_requests.saturating_sub(self.fetched_by_l1(sms).requests);
+    fn passed_in_l1(&self, residency: &Residency) -> u64 {
+        let fetches = self.fetched_by_l1(residency.used_sms() as u64).requests;
+        let joins = self.of_l1.late_requests.saturating_sub(fetches);
+        let joins = self.l1_loads.on_an_sm(joins, residency);
         if self.is_answered_by_l2 { joins.saturating_mul(self.path.scale) } else { 0 }
     }
 

@@ -78,21 +78,31 @@ impl Loads {
     pub fn end_block(&mut self) {
         self.most = self.most.max(self.all - self.before);
     }
+
+    /// Returns how many of `some` of these loads belong to the SM that the bound follows.
+    pub fn on_an_sm(self, some: u64, residency: &Residency) -> u64 {
+        of_one_sm(residency, some, |blocks| some.min(blocks.saturating_mul(self.most)))
+    }
 }
 
 /// Returns how many times a cache of an SM may be unable to track another fetch on the SM that the
 /// bound follows, if all of a launch's loads on one SM made that `times`, and these loads take the places
 /// of this limit.
 pub(super) fn on_an_sm(residency: &Residency, times: u64, (limit, loads): (Limit, Loads)) -> u64 {
+    of_one_sm(residency, times, |blocks| times.min(limit.times(blocks.saturating_mul(loads.most))))
+}
+
+/// Returns the part of a sum over all blocks that belongs to the SM that the bound follows, given the most of
+/// this many blocks together.
+fn of_one_sm(residency: &Residency, all: u64, most: impl Fn(u64) -> u64) -> u64 {
     let sms = residency.used_sms() as u64;
-    let of_blocks = |blocks: u64| times.min(limit.times(blocks.saturating_mul(loads.most)));
     if sms <= 1 {
-        times
+        all
     } else if residency.all_at_once() {
-        of_blocks(u64::from(residency.blocks).div_ceil(sms))
+        most(u64::from(residency.blocks).div_ceil(sms))
     } else {
         // the mean over the SMs until the last block is placed, and then those of one SM
-        times.div_ceil(sms).saturating_add(of_blocks(residency.places.into()))
+        all.div_ceil(sms).saturating_add(most(residency.places.into()))
     }
 }
 

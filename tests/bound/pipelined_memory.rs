@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use warpbound::check::Workload;
+use warpbound::check::{Workload, WorkloadKind};
 
 use crate::pipelined::{COMPARED, POLICIES, Tally, instruction_caches, number, of_workload, rounds};
 use crate::pipelined_directed::InPtx;
 use crate::pipelined_streams::{SETTINGS, body};
+use crate::random_kernels::add_codes;
 use crate::{random_accesses, random_memory, runs, shipped};
 
 pub const BASES: [&str; 6] =
@@ -19,6 +20,9 @@ pub const BASES: [&str; 6] =
 /// Settings of a memory system that the bound does not cover, or that refuse most machines.
 const OTHERS: [&str; 5] =
     ["memory.constant", "Geometric", "memory.fixed.pipelined", "memory.fixed.per_cycle", "bank_bits=[]"];
+
+/// The setting of machines that follow control codes, which kernels then have.
+const CODES: &str = "dependences=ControlCodes";
 
 /// Draws a kernel, with one of these numbers of threads if it is a stream, and a description.
 pub fn kernel(draw: &mut impl FnMut(usize) -> usize, threads: &[u32]) -> (Workload, String) {
@@ -47,7 +51,11 @@ fn compare(
         let mut draw = move |below: usize| ((u64::from(rng.next_u32()) * below as u64) >> 32) as usize;
         let (base, settings) = machine(&mut draw);
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-        let (workload, what) = kernel(&mut draw, threads);
+        let (mut workload, what) = kernel(&mut draw, threads);
+        if let (true, WorkloadKind::Launch { program, .. }) = (settings.contains(&CODES), &mut workload.kind)
+        {
+            add_codes(program, case);
+        }
         let machine = shipped::try_machine_with(base, &settings).ok();
         let Some(machine) = machine.filter(|machine| machine.limits().occupancy(&workload.needs()).is_ok())
         else {
@@ -114,6 +122,9 @@ fn random_memory_systems() {
         }
         if draw(2) == 0 {
             settings.extend(of_new_stages(draw));
+        }
+        if draw(3) == 0 {
+            settings.push(CODES.to_owned());
         }
         (base, settings)
     });

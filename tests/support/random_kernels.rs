@@ -279,13 +279,18 @@ pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
     }
     let mut launch = builder.build_launch(&ron);
     if shape.codes {
-        // a separate generator, so that kernels are the same with and without control codes
-        let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xc0de);
-        let instructions = (0..launch.program.instrs.len()).map(|_| coded(&mut rng)).collect();
-        launch.program.machine_code =
-            Some(MachineCode { first_line: 1, instructions, hazards: None, independent: false });
+        add_codes(&mut launch.program, seed);
     }
     launch
+}
+
+/// Adds random control codes to the instructions of a program.
+pub fn add_codes(program: &mut KernelCode, seed: u64) {
+    // a separate generator, so that kernels are the same with and without control codes
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xc0de);
+    let instructions = (0..program.instrs.len()).map(|_| coded(&mut rng)).collect();
+    program.machine_code =
+        Some(MachineCode { first_line: 1, instructions, hazards: None, independent: false });
 }
 
 /// Returns random control codes for an instruction; they need not be useful.

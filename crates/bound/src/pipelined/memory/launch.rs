@@ -386,6 +386,7 @@ impl LaunchMemory {
     pub fn pass(&mut self, table: &TimingTable, step: Step) {
         self.outstanding.wait(table, step);
         self.outstanding.overwrite(table, step);
+        self.outstanding.signal(table, step, None);
     }
 
     /// Begins the warp's next instruction, which may access memory.
@@ -398,10 +399,10 @@ impl LaunchMemory {
     /// Ends the instruction, whose requests have been recorded.
     pub fn after(&mut self, table: &TimingTable, step: Step) {
         self.outstanding.overwrite(table, step);
-        if self.waiting > 0 {
-            let requests = (self.waiting, self.waiting_elsewhere);
-            self.outstanding.issue(table, step, requests, &self.places);
-        }
+        let requests = (self.waiting, self.waiting_elsewhere);
+        let issues = self.waiting > 0;
+        let load = issues.then(|| self.outstanding.issue(table, step, requests, &self.places));
+        self.outstanding.signal(table, step, load);
     }
 
     /// Records results of any kind that are written on the SM.

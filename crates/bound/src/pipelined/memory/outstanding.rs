@@ -2,7 +2,7 @@
 
 use crate::operands::{waits, writes};
 use warpbound_core::path::Step;
-use warpbound_core::program::{Flow, TimedInstr, TimingTable};
+use warpbound_core::program::{BarrierId, Barriers, Flow, TimedInstr, TimingTable};
 
 /// The loads and atomics of a warp that may not have been answered. It follows the path alone: an
 /// instruction that waits for a register issues after the load of that register is complete.
@@ -12,6 +12,9 @@ pub(super) struct Outstanding {
     concerned: Vec<bool>,
     /// For each register, one more than the index of its latest load in `loads`, or 0.
     of_reg: Vec<u32>,
+    /// The signals of each barrier of control codes that may be missing, in the order of issue: the index of
+    /// a load whose result is signalled, or another signal.
+    signals: [Vec<Option<u32>>; BarrierId::COUNT],
     loads: Vec<Load>,
     /// The places of the requests of all loads.
     places: Vec<AtPlace>,
@@ -87,7 +90,11 @@ impl Outstanding {
         let mut loaded = vec![false; table.regs()];
         let loads = table.instrs().iter().filter(|instr| instr.access.is_some());
         loads.flat_map(|instr| instr.dsts.as_slice()).for_each(|reg| loaded[reg.index()] = true);
+        let has_barriers = table.barriers().is_some();
         let concerns = |instr: &TimedInstr| {
+            if has_barriers {
+                return !instr.srcs.as_slice().is_empty();
+            }
             let mut regs = instr.srcs.as_slice().iter().chain(instr.dsts.as_slice());
             let is_async = matches!(instr.flow, Flow::AsyncCopy | Flow::AsyncWait);
             is_async || regs.any(|reg| loaded[reg.index()])
@@ -95,6 +102,7 @@ impl Outstanding {
         Self {
             concerned: table.instrs().iter().map(concerns).collect(),
             of_reg: Vec::new(),
+            signals: Default::default(),
             loads: Vec::new(),
             places: Vec::new(),
             now: Counts::new(places),
@@ -109,6 +117,7 @@ impl Outstanding {
     pub fn begin_warp(&mut self, registers: usize) {
         self.of_reg.clear();
         self.of_reg.resize(registers, 0);
+        self.signals.iter_mut().for_each(Vec::clear);
         self.loads.clear();
         self.places.clear();
         self.now.clear();
@@ -130,24 +139,61 @@ impl Outstanding {
     /// Notes what the warp's next instruction waits for.
     #[inline]
     pub fn wait(&mut self, table: &TimingTable, step: Step) {
-        // with control codes, no instruction waits for a register
-        if self.now.requests == 0 || !self.concerned[step.pc().index()] || table.barriers().is_some() {
+        if self.now.requests == 0 || !self.concerned[step.pc().index()] {
             return;
+        }
+        if let Some(barriers) = table.barriers() {
+            return self.wait_at_barriers(table, barriers, step);
         }
         for reg in waits(table, step) {
             let load = std::mem::take(&mut self.of_reg[reg.index()]);
-            let Some(load) = (load as usize).checked_sub(1).and_then(|load| self.loads.get_mut(load)) else {
-                continue;
-            };
-            if std::mem::replace(&mut load.is_answered, true) {
-                continue;
+            if let Some(load) = load.checked_sub(1) {
+                self.answer(load);
             }
-            self.now.loads -= 1;
-            self.now.requests -= u64::from(load.requests);
-            self.now.elsewhere -= u64::from(load.elsewhere);
-            for &AtPlace { place, requests } in &self.places[load.first as usize..][..load.places as usize] {
-                self.now.at[place as usize] -= requests;
+        }
+    }
+
+    /// Notes the barriers of control codes at which the instruction waits: all signals have come but the
+    /// latest ones that may be missing.
+    fn wait_at_barriers(&mut self, table: &TimingTable, barriers: Barriers, step: Step) {
+        for &reg in table.instr(step.pc()).srcs.as_slice() {
+            let (barrier, missing) = barriers.barrier(reg);
+            let mut signals = std::mem::take(&mut self.signals[barrier.index()]);
+            let come = signals.len().saturating_sub(missing);
+            signals.drain(..come).flatten().for_each(|load| self.answer(load));
+            self.signals[barrier.index()] = signals;
+        }
+    }
+
+    /// Notes that a load is complete.
+    fn answer(&mut self, load: u32) {
+        let Some(load) = self.loads.get_mut(load as usize) else { return };
+        if std::mem::replace(&mut load.is_answered, true) {
+            return;
+        }
+        self.now.loads -= 1;
+        self.now.requests -= u64::from(load.requests);
+        self.now.elsewhere -= u64::from(load.elsewhere);
+        for &AtPlace { place, requests } in &self.places[load.first as usize..][..load.places as usize] {
+            self.now.at[place as usize] -= requests;
+        }
+    }
+
+    /// Notes the barriers of control codes that the instruction signals. `load` is its index if it is a load.
+    #[inline]
+    pub fn signal(&mut self, table: &TimingTable, step: Step, load: Option<u32>) {
+        if table.barriers().is_none() {
+            return;
+        }
+        let codes = table.instr(step.pc()).codes;
+        for (barrier, signal) in [(codes.read, None), (codes.done, load)] {
+            let Some(barrier) = barrier else { continue };
+            let signals = &mut self.signals[barrier.index()];
+            // if nothing waits for memory, what comes first does not matter
+            if self.now.requests == 0 {
+                signals.clear();
             }
+            signals.push(signal);
         }
     }
 
@@ -185,15 +231,15 @@ impl Outstanding {
         load.warp == self.warps && self.loads.get(load.load as usize).is_some_and(|load| load.is_answered)
     }
 
-    /// Adds a load or an atomic with this many requests, which go to these places, except those that
-    /// may go anywhere.
+    /// Adds a load or an atomic with this many requests, which go to these places, except those that may go
+    /// anywhere. Returns its index.
     pub fn issue(
         &mut self,
         table: &TimingTable,
         step: Step,
         (requests, elsewhere): (u32, u32),
         places: &[AtPlace],
-    ) {
+    ) -> u32 {
         let (first, count) = (self.places.len() as u32, places.len() as u32);
         self.loads.push(Load { first, places: count, requests, elsewhere, is_answered: false });
         self.places.extend(places);
@@ -211,6 +257,7 @@ impl Outstanding {
         self.of_warp.loads = self.of_warp.loads.max(self.now.loads);
         self.of_warp.requests = self.of_warp.requests.max(self.now.requests);
         self.of_warp.elsewhere = self.of_warp.elsewhere.max(self.now.elsewhere);
+        self.loads.len() as u32 - 1
     }
 
     /// Returns the largest number of requests of the present block that wait at the same time.

@@ -1,6 +1,8 @@
 //! PLB where one stage of a memory system is saturated and all others are wide. The comments give
 //! the largest makespan divided by the bound when the test was written.
 
+use warpbound::check::WorkloadKind;
+use warpbound::program::{Area, Coded, Control, Instr, KernelCode, MachineCode, MemoryOp};
 use warpbound::sim::PolicySetup;
 
 use crate::pipelined::of_workload;
@@ -49,7 +51,18 @@ const REGISTERS: &str = ".reg .pred %p<9>;\n.reg .b32 %r<250>;\n.reg .b64 %rd<20
 /// Compares the bound with runs of a kernel with this body. Each part of the settings is a list that
 /// is divided by spaces; `m.`, `p.`, `d.`, `l2.` and `l1.` stand for the parts of the memory.
 #[track_caller]
-fn holds(parts: &[&str], (blocks, threads): (u32, u32), body: &str) {
+fn holds(parts: &[&str], launch: (u32, u32), body: &str) {
+    holds_with(parts, launch, body, None);
+}
+
+/// Compares the bound like [`holds`], with these control codes of each load.
+#[track_caller]
+fn holds_with(
+    parts: &[&str],
+    (blocks, threads): (u32, u32),
+    body: &str,
+    codes: Option<fn(usize) -> LoadCodes>,
+) {
     let full = |setting: &str| {
         let (part, name) = setting.split_once('.').unwrap();
         let part = match part {
@@ -69,13 +82,40 @@ fn holds(parts: &[&str], (blocks, threads): (u32, u32), body: &str) {
         .collect();
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     let launch = random_accesses::launch_on_buffer(blocks, threads, 1 << 20);
-    let workload = workload(REGISTERS, &format!("{HEAD}{body}"), launch);
+    let mut workload = workload(REGISTERS, &format!("{HEAD}{body}"), launch);
+    if let (Some(codes), WorkloadKind::Launch { program, .. }) = (codes, &mut workload.kind) {
+        program.machine_code = Some(machine_code(program, codes));
+    }
     let machine = shipped::machine_with("accelsim-ecrts", &settings);
     for policy in [PolicySetup::Gto, PolicySetup::Lrr, PolicySetup::Oldest] {
         let (makespan, bound) = of_workload(&workload, &machine, &policy).unwrap();
         println!("{policy}: {makespan} of {bound} = {:.3} {parts:?}", makespan as f64 / bound as f64);
         assert!(makespan <= bound, "{policy}: {makespan} > {bound}: {parts:?}");
     }
+}
+
+/// The control codes of a load: the barrier that its result signals, the barriers that it waits for, and the
+/// barrier of which it waits for all but some signals.
+#[derive(Clone, Copy, Default)]
+struct LoadCodes {
+    signals: Option<u8>,
+    waits: u8,
+    drains: Option<(u8, u8)>,
+}
+
+/// Returns control codes that are the given ones for each load, by its number, and wait for nothing elsewhere.
+fn machine_code(program: &KernelCode, codes: fn(usize) -> LoadCodes) -> MachineCode {
+    let mut loads = 0;
+    let coded = |instr: &Instr| {
+        let is_load = matches!(instr.memory, Some(MemoryOp::Load(Area::Global)));
+        let LoadCodes { signals, waits, drains } = if is_load { codes(loads) } else { LoadCodes::default() };
+        loads += usize::from(is_load);
+        let control =
+            Control { stall: 1, stay: true, write_barrier: signals, wait: waits, ..Control::default() };
+        Coded { byte: 0, control, variable: true, waits: 0, drains, sources: Default::default() }
+    };
+    let instructions = program.instrs.iter().map(coded).collect();
+    MachineCode { first_line: 1, instructions, hazards: None, independent: false }
 }
 
 /// Returns instructions, given by their number.
@@ -631,5 +671,66 @@ fn each_l1_serves_the_blocks_of_its_sm() {
         let settings = format!("sms=3 limits.blocks=2 l1.sets=1 l1.ways={ways} p.latency=100 p.queue=4");
         holds(&[L1, COPIED, &settings], (6, 32), &body);
         holds(&[L1, &settings, "d.latency=300"], (6, 32), &body);
+    }
+}
+
+/// With control codes, a load waits until all but one of two loads before it have come: the first one, which
+/// hits in the L1. It joins the fetch of the second one, and the next load waits for it: 0.90.
+#[test]
+fn loads_that_wait_at_barriers() {
+    let body = each(30, |n| {
+        let at = 128 * (n + 1);
+        format!(
+            "ld.global.u32 %r9, [%rd1];\nld.global.u32 %r10, [%rd1+{at}];\nld.global.u32 %r11, [%rd1+{at}];\n"
+        )
+    });
+    let codes = |load: usize| match load % 3 {
+        0 => LoadCodes { signals: Some(0), waits: 0b10, drains: None },
+        1 => LoadCodes { signals: Some(0), ..LoadCodes::default() },
+        _ => LoadCodes { signals: Some(1), waits: 0, drains: Some((0, 1)) },
+    };
+    for start in [COPIED, "d.latency=300"] {
+        holds_with(&[L1, start, "p.latency=200", "dependences=ControlCodes"], (1, 32), &body, Some(codes));
+    }
+}
+
+/// Loads join a fetch of DRAM in the L1. A chain of loads that hit in the L2 passes them: they are in front of
+/// its first load in the load/store unit, and in front of its second one when results are written. Other
+/// loads keep the L2 busy before. 0.97.
+#[test]
+fn loads_that_pass_joined_ones() {
+    let sines = |times: usize| "sin.approx.f32 %x, %x;\n".repeat(times);
+    let next = |at: usize, before: usize| {
+        format!(
+            "mov.b32 %x, %r12;\n{}mov.b32 %r13, %x;\n@%p1 ld.global.u32 %r12, [%rd1+{at}];\n",
+            sines(before)
+        )
+    };
+    for (joined, busy, dram, port, lane) in
+        [(16, 8, 356, 16, 32), (60, 30, 1060, 16, 32), (16, 8, 316, 32, 128), (60, 30, 1020, 32, 128)]
+    {
+        let load = |n: usize| format!("ld.global.u32 %r12, [%rd3+{}];\n", lane * 32 * (n + 1));
+        let first = format!(
+            ".reg .f32 %x;\nmul.wide.u32 %rd3, %r3, {lane};\nadd.u64 %rd3, %rd3, %rd1;\n{}{}{}mov.b32 %x, %r12;\n{}",
+            each(busy, load),
+            next(1 << 19, 1),
+            next((1 << 19) + 4096, 2),
+            sines(12 + joined / 4)
+        );
+        let local = |n: usize| {
+            let to: Vec<String> = (0..4).map(|word| format!("%w{}", 4 * n + word)).collect();
+            format!("ld.local.v4.u32 {{{}}}, [zz];\n", to.join(", "))
+        };
+        let others = format!(
+            ".local .align 16 .b8 zz[64];\n.reg .f64 %fd<3>;\n.reg .b32 %w<240>;\nadd.f64 %fd1, %fd1, %fd1;\n\
+             mov.b64 %rd7, %fd1;\n@%p1 ld.global.f64 %fd1, [%rd1+851968];\nadd.f64 %fd2, %fd1, %fd1;\n\
+             mov.b64 %rd7, %fd2;\n{}",
+            each(joined, local)
+        );
+        let units = "units.sfu.init=1 units.sfu.lat=60 units.fp32.init=1 units.fp32.lat=0 units.fp64.init=1 \
+             units.fp64.lat=57 d.clock=(50,1) ls.transaction=32 d.queue=1000 d.returns=1000";
+        let sectored = lane == 32;
+        let caches = format!("d.latency={dram} l2.port={port} l1.sectored={sectored}");
+        holds(&[COPIED, L1, ONE_ROW, units, &caches], (1, 64), &two_roles(&first, &others));
     }
 }

@@ -71,12 +71,13 @@ impl LaunchMemory {
     }
 
     /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others that do not
-    /// may pass them: they count in the load/store unit and once more for their results.
+    /// may pass them: they count in the load/store unit and once more for their results. Any load that waits
+    /// for DRAM may be one of them.
     fn passed_in_l1(&self, residency: &Residency) -> u64 {
-        let fetches = self.fetched_by_l1(residency.used_sms() as u64).requests;
-        let joins = self.of_l1.late_requests.saturating_sub(fetches);
-        let joins = self.l1_loads.on_an_sm(joins, residency);
-        if self.is_answered_by_l2 { joins.saturating_mul(self.path.scale) } else { 0 }
+        if !self.is_answered_by_l2 {
+            return 0;
+        }
+        self.l1_loads.on_an_sm(self.of_l1.late_requests, residency).saturating_mul(self.path.scale)
     }
 
     /// Returns what requests cost because slices may be full. For each slice, either each of its requests

@@ -744,8 +744,10 @@ impl Naive<'_> {
         self.in_dram(bytes, false, fill, self.ticks(1).max(self.scale())) + self.before_a_write(case)
     }
 
-    fn write(&self) -> u64 {
+    /// The writes of a store: that of a line which an L1 writes later has no reply.
+    fn writes(&self, copies: u64) -> u64 {
         self.in_dram(32, true, 0, self.ticks(1).max(self.scale()))
+            + (copies - 1) * self.in_dram(32, true, 0, 0)
     }
 
     fn write_back(&self, request: &Request) -> u64 {
@@ -858,7 +860,7 @@ impl Naive<'_> {
             let is_store = request.access == Access::Store;
             let goes = if is_store { self.forwards_stores() } else { self.l2.is_none() || case == Case::Any };
             if goes {
-                *of_channel += if is_store { copies * self.write() } else { self.read(bytes, case) };
+                *of_channel += if is_store { self.writes(copies) } else { self.read(bytes, case) };
                 lines.push((request.line, copies));
             }
             if let (Some(l2), Case::Any) = (self.l2, case) {

@@ -93,9 +93,10 @@ impl Path {
         // if lines do not stay, any row may be open
         let row = if l2.is_some() { dram.row() } else { 0 };
         if is_store && self.forwards_stores() {
-            let write = passed_on + dram.service(cost.sent, true, (0, self.reply()));
-            cost.dram_stays = cost.copies * write;
-            cost.dram = cost.copies * (write + row);
+            let write = |reply| passed_on + dram.service(cost.sent, true, (0, reply));
+            // a line that an L1 writes later has no reply
+            cost.dram_stays = write(self.reply()) + (cost.copies - 1) * write(0);
+            cost.dram = cost.dram_stays + cost.copies * row;
         } else if !is_store {
             let known =
                 |sectors| LineUse::SECTOR_BYTES * u64::from(self.fetched_sectors(sectors).count_ones());

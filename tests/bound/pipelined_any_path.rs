@@ -18,8 +18,9 @@ use warpbound::program::{Access, KernelCode, TimingTable};
 use warpbound::ptx::Module;
 
 use crate::pipelined::{analyser, number, plb, rounds};
-use crate::pipelined_memory::{BASES, of_memory};
+use crate::pipelined_memory::{BASES, CODES, of_memory};
 use crate::pipelined_streams::SETTINGS;
+use crate::random_kernels::add_codes;
 use crate::shipped;
 
 /// The lines of the buffers.
@@ -324,7 +325,7 @@ fn leaves(
 
 #[test]
 fn no_path_of_a_set_has_a_larger_bound() {
-    let program = program();
+    let of_registers = program();
     let (seed, rounds) = (number("SEED", 1), rounds(1200));
     let (mut compared, mut equal, mut nearest) = (0_u64, 0_u64, 0.0_f64);
     let (mut known, mut same) = (0_u64, 0_u64);
@@ -339,6 +340,11 @@ fn no_path_of_a_set_has_a_larger_bound() {
         for _ in 0..draw(4) {
             let of = SETTINGS[draw(SETTINGS.len())];
             settings.push(of[draw(of.len())].to_owned());
+        }
+        let mut program = of_registers.clone();
+        if draw(3) == 0 {
+            settings.push(CODES.to_owned());
+            add_codes(&mut program, case);
         }
         let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
         let Ok(machine) = shipped::try_machine_with(base, &settings) else { continue };

@@ -22,7 +22,7 @@ const OTHERS: [&str; 5] =
     ["memory.constant", "Geometric", "memory.fixed.pipelined", "memory.fixed.per_cycle", "bank_bits=[]"];
 
 /// The setting of machines that follow control codes, which kernels then have.
-const CODES: &str = "dependences=ControlCodes";
+pub const CODES: &str = "dependences=ControlCodes";
 
 /// Draws a kernel, with one of these numbers of threads if it is a stream, and a description.
 pub fn kernel(draw: &mut impl FnMut(usize) -> usize, threads: &[u32]) -> (Workload, String) {

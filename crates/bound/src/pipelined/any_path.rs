@@ -207,7 +207,7 @@ impl AnyPath<'_> {
 /// Returns whether an instruction waits until its previous execution by the same warp is complete.
 fn waits_for_itself(table: &TimingTable, step: Step) -> bool {
     let is_copy = table.instr(step.pc()).flow == Flow::AsyncCopy;
-    // control codes need not wait for registers that are written again
+    // control codes need not wait for a register that is written again
     let checks = table.hazards().contains(Hazards::WAW) && table.barriers().is_none();
     checks && !is_copy && writes(table, step).next().is_some()
 }

@@ -130,10 +130,6 @@ fn analysed(
 ) -> Result<(AllPathsOutcome, MemoryLeft), Diagnostics> {
     let without = |why| Ok((AllPathsOutcome::NotApplicable(why), MemoryLeft::unknown()));
     let table = TimingTable::new(workload.program(), machine)?;
-    if table.barriers().is_some() {
-        let why = "the longest path follows registers, but control codes decide the waits of this program (dependences)";
-        return without(NotApplicable::new(why));
-    }
     let resident = resident_blocks_on(workload, machine)?;
     let mut premises = Premises {
         resident_blocks: resident,
@@ -151,6 +147,10 @@ fn analysed(
         Ok(known) => known[0].0,
         Err(why) => return without(why),
     };
+    if table.barriers().is_some() && kind != StaticKind::Plb {
+        let why = "the longest path follows registers, but control codes decide the waits of this program (dependences)";
+        return without(NotApplicable::new(why));
+    }
     let residency = residency(workload, machine, resident);
     let mut collected = Collected::new(kind, workload, (&table, machine), residency, finds)?;
     let (mut blocks, mut warps, mut with_one_path) = (0, 0, 0);

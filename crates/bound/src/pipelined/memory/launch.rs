@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::at_start::{AtStart, MemoryLeft, Stays};
+use super::behind_l1::{BehindL1, LookedUp};
 use super::constants::Constants;
 use super::elsewhere::{SentElsewhere, Unplaced};
 use super::lines::{BlockNumber, LineState, Lines, Sets};
@@ -46,9 +47,6 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) l1_sets: usize,
     /// The loads and atomics that reach the L2, by slice, if any of them may miss.
     pub(super) l2_loads: Vec<u64>,
-    /// Those among them that an L1 looks up, and the most of these that reach the slice if lines of the L1
-    /// stay: one for each set of sectors, for each SM or for each block.
-    pub(super) of_l1_by_slice: Vec<Looked>,
     /// The fetches by slice if lines of the L2 stay.
     pub(super) new_of_slice: Vec<u64>,
     /// The requests that may go to DRAM although lines of the L2 stay, by channel.
@@ -60,22 +58,16 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// Services of requests at slices that count by themselves; of the write-back; of DRAM if lines of
     /// the L2 stay, and if not.
     pub(super) at_slices: u64,
-    /// The services of replies that may come from DRAM, on machines where others do not: if lines of
-    /// the L2 stay, and if not.
+    /// What requests add that may wait for DRAM, as their replies count once more: if lines of the L2 stay, and
+    /// if not.
     pub(super) late_replies_stays: u64,
-    /// What loads that look up an L1 add to `at_slices` and `late_replies_stays`, and the most that one load
-    /// for each set of sectors of each line adds.
-    pub(super) of_l1: Behind,
-    pub(super) once_of_l1: Behind,
-    /// The same for one load for each set of sectors of each line and for each block.
-    pub(super) once_in_blocks: Behind,
+    pub(super) late_replies: u64,
+    /// What loads that look up an L1 add to `at_slices` and `late_replies_stays`.
+    pub(super) behind_l1: BehindL1,
     /// The number of the present block.
     block: BlockNumber,
     /// The number of blocks that an SM receives, if it is known.
     pub(super) blocks_of_an_sm: Option<u64>,
-    /// Whether some load is known to find its data in the L2, if lines stay, but not in the L1.
-    pub(super) is_answered_by_l2: bool,
-    pub(super) late_replies: u64,
     pub(super) write_backs: u64,
     pub(super) dram_stays: u64,
     pub(super) dram: u64,
@@ -110,25 +102,6 @@ pub(super) struct Rows {
 /// What the cost of a transaction depends on: the access, the sectors that it touches, and the `ends` of
 /// [`Path::request`].
 type RequestKind = (Access, u8, (u64, bool));
-
-/// Loads that an L1 looks up: all of them, one for each set of sectors of each line, and one for each such
-/// set and each block.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Looked {
-    pub loads: u64,
-    pub once: u64,
-    pub in_blocks: u64,
-}
-
-/// Services of loads behind their L1.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Behind {
-    pub requests: u64,
-    pub at_slices: u64,
-    /// The requests that may wait for DRAM if lines of the L2 stay, and what these add.
-    pub late_requests: u64,
-    pub late: u64,
-}
 
 /// What the transactions of an access in a line cost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -165,18 +138,14 @@ impl LaunchMemory {
             l1_loads: Loads::default(),
             l1_ways: Loads::default(),
             l2_loads: vec![0; slices as usize],
-            of_l1_by_slice: vec![Looked::default(); slices as usize],
             of_channel: vec![0; channels as usize],
             service_of_channel: vec![0; channels as usize],
             banks: vec![Rows::default(); channels as usize * banks],
             at_slices: 0,
             late_replies_stays: 0,
-            of_l1: Behind::default(),
-            once_of_l1: Behind::default(),
-            once_in_blocks: Behind::default(),
+            behind_l1: BehindL1::new(slices),
             block: 0,
             blocks_of_an_sm: residency.all_at_once().then(|| residency.together()),
-            is_answered_by_l2: false,
             late_replies: 0,
             write_backs: 0,
             dram_stays: 0,
@@ -449,23 +418,14 @@ impl LaunchMemory {
             let is_first_in_block = looks_up && self.lines.at(line).is_some_and(&mut is_new);
             let is_late = self.request_at(access, request, &cost);
             sent.late += u64::from(is_late);
-            self.is_answered_by_l2 |= !is_store && !is_late && !hits_l1;
+            if !is_store && !is_late && !hits_l1 {
+                self.behind_l1.is_answered_by_l2();
+            }
             if looks_up {
-                self.of_l1.add(cost.at_slices, is_late, cost.late);
-                if let Some(slice) = self.of_l1_by_slice.get_mut(at) {
-                    slice.loads += 1;
-                    slice.once += u64::from(is_first);
-                    slice.in_blocks += u64::from(is_first_in_block);
-                }
-            }
-            // another load of these sectors may write a result in one cycle, and wait for DRAM
-            let (end, alone) = ends;
-            let more = if alone { 0 } else { end.saturating_sub(self.path.scale) };
-            if is_first {
-                self.once_of_l1.add(cost.at_slices + more, true, cost.late);
-            }
-            if is_first_in_block {
-                self.once_in_blocks.add(cost.at_slices + more, true, cost.late);
+                let (end, alone) = ends;
+                let result = if alone { 0 } else { end.saturating_sub(self.path.scale) };
+                let load = LookedUp { slice: at, is_first, is_first_in_block, is_late, result };
+                self.behind_l1.load(load, &cost);
             }
             left &= !part;
             let Some((next, _)) = self.path.transactions(left) else { break };
@@ -502,7 +462,9 @@ impl LaunchMemory {
             let request = Request { line, sectors: fetched, own: fetched, slice: at };
             let may_fetch = self.request_at(access, request, &cost);
             sent.late += u64::from(may_fetch);
-            self.is_answered_by_l2 |= !may_fetch;
+            if !may_fetch {
+                self.behind_l1.is_answered_by_l2();
+            }
             if self.path.partitions.is_some() {
                 add(&mut self.dram, cost.dram);
                 add(&mut self.late_replies_stays, if may_fetch { cost.late } else { 0 });
@@ -694,24 +656,6 @@ impl LaunchMemory {
         state.brought |= brought;
         self.stores_what_is_loaded |= state.stored & state.loaded != 0;
         (new, service)
-    }
-}
-
-impl Looked {
-    /// Returns the number of loads that do not reach the slice if lines of the L1 stay.
-    pub fn spared(self, sms: u64) -> u64 {
-        self.loads - self.once.saturating_mul(sms).min(self.in_blocks)
-    }
-}
-
-impl Behind {
-    fn add(&mut self, at_slices: u64, is_late: bool, late: u64) {
-        self.requests += 1;
-        add(&mut self.at_slices, at_slices);
-        if is_late {
-            self.late_requests += 1;
-            add(&mut self.late, late);
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::at_start::Stays;
 use super::elsewhere::Unplaced;
-use super::launch::{Behind, LaunchMemory, add};
+use super::launch::{LaunchMemory, add};
 use super::lines::LineState;
 use super::path::Partitioned;
 use super::untracked::{Limit, Waits, on_an_sm, times_full};
@@ -18,14 +18,12 @@ impl LaunchMemory {
     /// Returns the services that the launch adds to those of its blocks. `visits` is the largest number of
     /// accesses, one after the other, that the bound follows to DRAM.
     pub fn beside(&self, residency: &Residency, stays: Stays, visits: u64) -> Beside {
-        let sms = residency.used_sms();
+        let sms = residency.used_sms() as u64;
         let replies = self.most_replies.saturating_mul(residency.together());
         let late = if stays == Stays::No { self.late_replies } else { self.late_replies_stays };
         let mut memory = self.at_slices.saturating_add(self.entrances(residency, stays)).saturating_add(late);
         if stays == Stays::InL1 {
-            memory = memory
-                .saturating_sub(self.spared_by_l1(sms as u64))
-                .saturating_add(self.passed_in_l1(residency));
+            memory = memory.saturating_sub(self.behind_l1.spared(sms)).saturating_add(self.passed(residency));
         }
         if let Some(partitions) = &self.path.partitions
             && sms > 1
@@ -35,8 +33,7 @@ impl LaunchMemory {
             memory = memory.saturating_add(self.write_backs);
             if stays == Stays::InL1 {
                 // a load that joins a fetch in the L1 has a result, although it counts nothing at slices
-                let joins = self.of_l1.requests.saturating_sub(self.fetched_by_l1(sms as u64).requests);
-                memory = memory.saturating_add(joins.saturating_mul(self.path.scale));
+                memory = memory.saturating_add(self.behind_l1.joins(sms).saturating_mul(self.path.scale));
             }
         }
         let waits = self.waits(stays, residency);
@@ -49,35 +46,11 @@ impl LaunchMemory {
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits.service)])
     }
 
-    /// Returns the service behind the SMs of loads that hit in their L1, or join a fetch there, if its lines
-    /// stay: the L1 of each SM fetches each set of sectors once.
-    fn spared_by_l1(&self, sms: u64) -> u64 {
-        let (all, once) = (self.of_l1, self.fetched_by_l1(sms));
-        let at_slices = all.at_slices.saturating_sub(once.at_slices);
-        at_slices.saturating_add(all.late.saturating_sub(once.late))
-    }
-
-    /// Returns what loads count behind the SMs if the lines of their L1 stay. Each set of sectors is fetched
-    /// once on each SM, and no more than once for each block that loads it.
-    fn fetched_by_l1(&self, sms: u64) -> Behind {
-        let (once, in_blocks) = (self.once_of_l1, self.once_in_blocks);
-        let least = |of: fn(&Behind) -> u64| of(&once).saturating_mul(sms).min(of(&in_blocks));
-        Behind {
-            requests: least(|behind| behind.requests),
-            at_slices: least(|behind| behind.at_slices),
-            late_requests: least(|behind| behind.late_requests),
-            late: least(|behind| behind.late),
-        }
-    }
-
     /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others that do not
     /// may pass them: they count in the load/store unit and once more for their results. Any load that waits
     /// for DRAM may be one of them.
-    fn passed_in_l1(&self, residency: &Residency) -> u64 {
-        if !self.is_answered_by_l2 {
-            return 0;
-        }
-        self.l1_loads.on_an_sm(self.of_l1.late_requests, residency).saturating_mul(self.path.scale)
+    fn passed(&self, residency: &Residency) -> u64 {
+        self.l1_loads.on_an_sm(self.behind_l1.passed(), residency).saturating_mul(self.path.scale)
     }
 
     /// Returns what requests cost because slices may be full. For each slice, either each of its requests
@@ -90,7 +63,7 @@ impl LaunchMemory {
         let sms = residency.used_sms() as u64;
         // if lines of the L1 stay, each line lies in one slice
         let spared = |slice: usize| match stays {
-            Stays::InL1 => self.of_l1_by_slice[slice].spared(sms),
+            Stays::InL1 => self.behind_l1.spared_at(slice, sms),
             _ => 0,
         };
         let reached = |slice: usize| of_slices[slice].saturating_sub(spared(slice));
@@ -218,7 +191,7 @@ impl LaunchMemory {
             let mut times = of_sm(merged, Limit::new(l1.merge), self.l1_loads);
             times = times.saturating_add(of_sm(full, ways, self.l1_ways));
             // the L1 of each SM fetches by itself
-            let once = if keeps_l1 { self.fetched_by_l1(sms).requests } else { u64::MAX };
+            let once = if keeps_l1 { self.behind_l1.fetches(sms) } else { u64::MAX };
             let mshrs = Limit::new(l1.mshrs);
             let tracked = mshrs.times_if(waiting, self.l1_loads.all.min(once));
             times = times.saturating_add(of_sm(tracked, mshrs, self.l1_loads));

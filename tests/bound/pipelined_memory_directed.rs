@@ -2,7 +2,7 @@
 //! the largest makespan divided by the bound when the test was written.
 
 use warpbound::check::WorkloadKind;
-use warpbound::program::{Area, Coded, Control, Instr, KernelCode, MachineCode, MemoryOp};
+use warpbound::program::{Area, Coded, Control, KernelCode, MachineCode, MemoryOp};
 use warpbound::sim::PolicySetup;
 
 use crate::pipelined::of_workload;
@@ -105,16 +105,16 @@ struct LoadCodes {
 
 /// Returns control codes that are the given ones for each load, by its number, and wait for nothing elsewhere.
 fn machine_code(program: &KernelCode, codes: fn(usize) -> LoadCodes) -> MachineCode {
-    let mut loads = 0;
-    let coded = |instr: &Instr| {
-        let is_load = matches!(instr.memory, Some(MemoryOp::Load(Area::Global)));
-        let LoadCodes { signals, waits, drains } = if is_load { codes(loads) } else { LoadCodes::default() };
-        loads += usize::from(is_load);
+    let coded = |LoadCodes { signals, waits, drains }: LoadCodes| {
         let control =
             Control { stall: 1, stay: true, write_barrier: signals, wait: waits, ..Control::default() };
         Coded { byte: 0, control, variable: true, waits: 0, drains, sources: Default::default() }
     };
-    let instructions = program.instrs.iter().map(coded).collect();
+    // there is an entry for each line
+    let lines = program.instrs.iter().map(|instr| instr.line as usize).max().unwrap();
+    let mut instructions = vec![coded(LoadCodes::default()); lines];
+    let loads = program.instrs.iter().filter(|instr| instr.memory == Some(MemoryOp::Load(Area::Global)));
+    loads.enumerate().for_each(|(load, instr)| instructions[instr.line as usize - 1] = coded(codes(load)));
     MachineCode { first_line: 1, instructions, hazards: None, independent: false }
 }
 
@@ -675,7 +675,7 @@ fn each_l1_serves_the_blocks_of_its_sm() {
 }
 
 /// With control codes, a load waits until all but one of two loads before it have come: the first one, which
-/// hits in the L1. It joins the fetch of the second one, and the next load waits for it: 0.90.
+/// hits in the L1. It joins the fetch of the second one, and the next load waits for it: 0.96.
 #[test]
 fn loads_that_wait_at_barriers() {
     let body = each(30, |n| {
@@ -684,10 +684,14 @@ fn loads_that_wait_at_barriers() {
             "ld.global.u32 %r9, [%rd1];\nld.global.u32 %r10, [%rd1+{at}];\nld.global.u32 %r11, [%rd1+{at}];\n"
         )
     });
-    let codes = |load: usize| match load % 3 {
-        0 => LoadCodes { signals: Some(0), waits: 0b10, drains: None },
-        1 => LoadCodes { signals: Some(0), ..LoadCodes::default() },
-        _ => LoadCodes { signals: Some(1), waits: 0, drains: Some((0, 1)) },
+    let codes = |load: usize| {
+        // another barrier in each round, so that only the third load keeps the next round waiting
+        let barrier = (load / 3 % 5) as u8;
+        match load % 3 {
+            0 => LoadCodes { signals: Some(barrier), waits: 1 << 5, drains: None },
+            1 => LoadCodes { signals: Some(barrier), ..LoadCodes::default() },
+            _ => LoadCodes { signals: Some(5), waits: 0, drains: Some((barrier, 1)) },
+        }
     };
     for start in [COPIED, "d.latency=300"] {
         holds_with(&[L1, start, "p.latency=200", "dependences=ControlCodes"], (1, 32), &body, Some(codes));

@@ -7,7 +7,7 @@ use warpbound::sim::PolicySetup;
 
 use crate::pipelined::of_workload;
 use crate::pipelined_directed::workload;
-use crate::{random_accesses, shipped};
+use crate::{random_accesses, random_kernels, shipped};
 
 /// A machine with nothing in front of the load/store unit, and memory without any narrow stage.
 const WIDE: &str = "hazards=[Raw] pipeline.front_end=none pipeline.collector=none pipeline.result_buses=none \
@@ -110,9 +110,7 @@ fn machine_code(program: &KernelCode, codes: fn(usize) -> LoadCodes) -> MachineC
             Control { stall: 1, stay: true, write_barrier: signals, wait: waits, ..Control::default() };
         Coded { byte: 0, control, variable: true, waits: 0, drains, sources: Default::default() }
     };
-    // there is an entry for each line
-    let lines = program.instrs.iter().map(|instr| instr.line as usize).max().unwrap();
-    let mut instructions = vec![coded(LoadCodes::default()); lines];
+    let mut instructions = vec![coded(LoadCodes::default()); random_kernels::lines(program)];
     let loads = program.instrs.iter().filter(|instr| instr.memory == Some(MemoryOp::Load(Area::Global)));
     loads.enumerate().for_each(|(load, instr)| instructions[instr.line as usize - 1] = coded(codes(load)));
     MachineCode { first_line: 1, instructions, hazards: None, independent: false }

@@ -288,9 +288,14 @@ pub fn random_launch(seed: u64, shape: &Shape, blocks: usize) -> RandomLaunch {
 pub fn add_codes(program: &mut KernelCode, seed: u64) {
     // a separate generator, so that kernels are the same with and without control codes
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xc0de);
-    let instructions = (0..program.instrs.len()).map(|_| coded(&mut rng)).collect();
+    let instructions = (0..lines(program)).map(|_| coded(&mut rng)).collect();
     program.machine_code =
         Some(MachineCode { first_line: 1, instructions, hazards: None, independent: false });
+}
+
+/// Returns the number of lines of a program, each of which has an entry in its machine code.
+pub fn lines(program: &KernelCode) -> usize {
+    program.instrs.iter().map(|instr| instr.line as usize).max().unwrap_or(0)
 }
 
 /// Returns random control codes for an instruction; they need not be useful.

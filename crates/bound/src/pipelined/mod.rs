@@ -153,7 +153,8 @@ impl<'t> PipelineAnalyser<'t> {
     }
 
     /// Returns the services that the launch adds to those of its blocks in a case, if all blocks are
-    /// known and the lines of that case do stay. `visits` is the largest number of accesses, one after the other, that the bound follows to DRAM.
+    /// known and the lines of that case do stay. `visits` is the largest number of accesses, one after the
+    /// other, that the bound follows to DRAM.
     fn beside(&self, case: Stays, visits: u64) -> Option<Beside> {
         let Some(memory) = &self.memory else { return (case == Stays::No).then(Beside::default) };
         memory.stays(case).then(|| memory.beside(&self.residency, case, visits))

@@ -83,6 +83,12 @@ impl Residency {
     pub(crate) fn all_at_once(&self) -> bool {
         self.blocks as usize <= self.room()
     }
+
+    /// Returns the largest number of blocks that an SM receives, if every block is resident from the first
+    /// cycle on.
+    pub(crate) fn blocks_of_an_sm(&self) -> Option<u64> {
+        self.all_at_once().then(|| self.together())
+    }
 }
 
 /// Collects the blocks of a launch. Its size depends on the number of blocks that are resident

@@ -12,8 +12,8 @@ pub(super) struct BehindL1 {
     in_blocks: Services,
     /// The numbers of these loads by slice.
     by_slice: Vec<Numbers>,
-    /// The loads that may wait for DRAM although lines of the L2 stay.
-    late: u64,
+    /// The number of loads that may wait for DRAM although lines of the L2 stay.
+    late_loads: u64,
     /// Whether some load is known to find its data in the L2, if lines stay, but not in the L1.
     is_answered_by_l2: bool,
 }
@@ -57,7 +57,7 @@ impl BehindL1 {
             once: Services::default(),
             in_blocks: Services::default(),
             by_slice: vec![Numbers::default(); slices as usize],
-            late: 0,
+            late_loads: 0,
             is_answered_by_l2: false,
         }
     }
@@ -66,7 +66,7 @@ impl BehindL1 {
     pub fn load(&mut self, load: LookedUp, cost: &RequestCost) {
         let LookedUp { slice, is_first, is_first_in_block, is_late, result } = load;
         self.all.add(cost.at_slices, if is_late { cost.late } else { 0 });
-        self.late += u64::from(is_late);
+        self.late_loads += u64::from(is_late);
         // another load of these sectors may wait for DRAM
         if is_first {
             self.once.add(cost.at_slices + result, cost.late);
@@ -82,14 +82,13 @@ impl BehindL1 {
     }
 
     /// Records that a load is known to find its data in the L2, if lines stay, but not in the L1.
-    pub fn is_answered_by_l2(&mut self) {
+    pub fn note_answer_of_l2(&mut self) {
         self.is_answered_by_l2 = true;
     }
 
-    /// Returns the number of fetches if lines of the L1 stay: each set of sectors is fetched once on each SM,
-    /// and no more than once for each block that loads it.
+    /// Returns the number of fetches if lines of the L1 stay.
     pub fn fetches(&self, sms: u64) -> u64 {
-        self.once.loads.saturating_mul(sms).min(self.in_blocks.loads)
+        fetched(self.once.loads, self.in_blocks.loads, sms)
     }
 
     /// Returns the number of loads that make no such fetch.
@@ -100,7 +99,7 @@ impl BehindL1 {
     /// Returns the service behind the SMs of loads that make no such fetch.
     pub fn spared(&self, sms: u64) -> u64 {
         let spared = |of: fn(&Services) -> u64| {
-            of(&self.all).saturating_sub(of(&self.once).saturating_mul(sms).min(of(&self.in_blocks)))
+            of(&self.all).saturating_sub(fetched(of(&self.once), of(&self.in_blocks), sms))
         };
         spared(|services| services.at_slices).saturating_add(spared(|services| services.late))
     }
@@ -108,13 +107,19 @@ impl BehindL1 {
     /// Returns the number of loads that do not reach a slice because they make no such fetch.
     pub fn spared_at(&self, slice: usize, sms: u64) -> u64 {
         let Numbers { all, once, in_blocks } = self.by_slice[slice];
-        all - once.saturating_mul(sms).min(in_blocks)
+        all - fetched(once, in_blocks, sms)
     }
 
     /// Returns the number of loads that may join a fetch of DRAM and be passed by others.
     pub fn passed(&self) -> u64 {
-        if self.is_answered_by_l2 { self.late } else { 0 }
+        if self.is_answered_by_l2 { self.late_loads } else { 0 }
     }
+}
+
+/// Returns what is left of a sum over loads if lines of the L1 stay, given what is counted once and once for
+/// each block: each set of sectors is fetched once on each SM, and no more than once for each block.
+fn fetched(once: u64, in_blocks: u64, sms: u64) -> u64 {
+    once.saturating_mul(sms).min(in_blocks)
 }
 
 impl Services {

@@ -7,7 +7,7 @@ use super::at_start::{AtStart, MemoryLeft, Stays};
 use super::behind_l1::{BehindL1, LookedUp};
 use super::constants::Constants;
 use super::elsewhere::{SentElsewhere, Unplaced};
-use super::lines::{BlockNumber, LineState, Lines, Sets};
+use super::lines::{BlockNumber, First, LineState, Lines, Sets};
 use super::outstanding::{AtPlace, Outstanding};
 use super::partial::PartialCosts;
 use super::path::{Partitioned, Path, around};
@@ -145,7 +145,7 @@ impl LaunchMemory {
             late_replies_stays: 0,
             behind_l1: BehindL1::new(slices),
             block: 0,
-            blocks_of_an_sm: residency.all_at_once().then(|| residency.together()),
+            blocks_of_an_sm: residency.blocks_of_an_sm(),
             late_replies: 0,
             write_backs: 0,
             dram_stays: 0,
@@ -369,8 +369,7 @@ impl LaunchMemory {
     pub fn after(&mut self, table: &TimingTable, step: Step) {
         self.outstanding.overwrite(table, step);
         let requests = (self.waiting, self.waiting_elsewhere);
-        let issues = self.waiting > 0;
-        let load = issues.then(|| self.outstanding.issue(table, step, requests, &self.places));
+        let load = (self.waiting > 0).then(|| self.outstanding.issue(table, step, requests, &self.places));
         self.outstanding.signal(table, step, load);
     }
 
@@ -413,13 +412,12 @@ impl LaunchMemory {
             if !is_store {
                 self.places.push(AtPlace { place: self.group(line, part) as u32, requests: 1 });
             }
-            let is_first = looks_up && self.lines.at(line).is_some_and(|state| !state.l1_looked_up(of_l2));
-            let mut is_new = |state: &mut LineState| state.look_up_in_block(of_l2);
-            let is_first_in_block = looks_up && self.lines.at(line).is_some_and(&mut is_new);
+            let first = self.lines.at(line).filter(|_| looks_up).map(|state| state.look_up_in_l1(of_l2));
+            let First { ever: is_first, in_block: is_first_in_block } = first.unwrap_or_default();
             let is_late = self.request_at(access, request, &cost);
             sent.late += u64::from(is_late);
             if !is_store && !is_late && !hits_l1 {
-                self.behind_l1.is_answered_by_l2();
+                self.behind_l1.note_answer_of_l2();
             }
             if looks_up {
                 let (end, alone) = ends;
@@ -463,7 +461,7 @@ impl LaunchMemory {
             let may_fetch = self.request_at(access, request, &cost);
             sent.late += u64::from(may_fetch);
             if !may_fetch {
-                self.behind_l1.is_answered_by_l2();
+                self.behind_l1.note_answer_of_l2();
             }
             if self.path.partitions.is_some() {
                 add(&mut self.dram, cost.dram);
@@ -634,7 +632,6 @@ impl LaunchMemory {
         // what bypasses the L1 does not reach it
         if !bypasses_l1(access) {
             among(brought).for_each(|sector| state.in_l1[sector] = load);
-            state.sets_of_l1 |= 1 << sectors;
         }
         if access != Access::Atomic {
             among(brought).for_each(|sector| state.in_l2[sector] = load);

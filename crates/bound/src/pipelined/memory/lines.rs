@@ -130,12 +130,15 @@ pub(super) struct LineState {
     pub in_l2: [LoadId; 4],
 }
 
-impl LineState {
-    /// Returns whether a load of these sectors has looked up an L1.
-    pub fn l1_looked_up(&self, sectors: u8) -> bool {
-        self.sets_of_l1 >> sectors & 1 != 0
-    }
+/// Whether a load is the first one that looks up its set of sectors of a line in an L1.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct First {
+    pub ever: bool,
+    /// Whether it is the first one of its block.
+    pub in_block: bool,
+}
 
+impl LineState {
     /// Records that a block touches the line in its L1, and returns whether it has not done so before.
     pub fn enter_block(&mut self, block: BlockNumber) -> bool {
         let is_new = self.in_block.0 != block;
@@ -145,12 +148,14 @@ impl LineState {
         is_new
     }
 
-    /// Records that a load of the latest block looks up these sectors in its L1, and returns whether no load
-    /// of the block has done so before.
-    pub fn look_up_in_block(&mut self, sectors: u8) -> bool {
-        let is_first = self.in_block.1 >> sectors & 1 == 0;
-        self.in_block.1 |= 1 << sectors;
-        is_first
+    /// Records that a load of the latest block looks up these sectors in its L1.
+    pub fn look_up_in_l1(&mut self, sectors: u8) -> First {
+        let adds = |sets: &mut u16| {
+            let is_new = *sets >> sectors & 1 == 0;
+            *sets |= 1 << sectors;
+            is_new
+        };
+        First { ever: adds(&mut self.sets_of_l1), in_block: adds(&mut self.in_block.1) }
     }
 
     /// Returns whether atomics or loads access the line that bypass the L1.

@@ -33,9 +33,9 @@ pub(super) struct RequestCost {
 }
 
 impl Path {
-    /// Returns the costs of a transaction of an access that touches this many bytes, and these sectors
-    /// of a line if they are known. `end` is the service that its reply needs on the SM; `alone` states whether the service at slices counts by
-    /// itself, because several SMs share them.
+    /// Returns the costs of a transaction of an access that touches this many bytes, and these sectors of a
+    /// line if they are known. `end` is the service that its reply needs on the SM; `alone` states whether
+    /// the service at slices counts by itself, because several SMs share them.
     pub(super) fn request(
         &self,
         access: Access,
@@ -116,6 +116,7 @@ impl Path {
             cost.dram += cost.copies * (passed_on + dram.service(dirty, true, (0, 0)) + row);
         }
     }
+
     /// Returns the service of a read of this many bytes in DRAM, without its row, if lines of the L2 stay.
     pub(super) fn read_stays(&self, bytes: u64) -> u64 {
         self.read(bytes, self.writes_to_dram)

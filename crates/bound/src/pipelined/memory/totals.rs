@@ -39,16 +39,15 @@ impl LaunchMemory {
         let waits = self.waits(stays, residency);
         let visits = visits.saturating_add(waits.times);
         let dram = match stays {
-            Stays::Yes | Stays::InL1 => self.in_dram(visits),
-            Stays::No if self.l2.is_none() => self.in_dram(visits),
-            Stays::No => self.dram.saturating_add(self.dirty_at_start()),
+            Stays::No if self.l2.is_some() => self.dram.saturating_add(self.dirty_at_start()),
+            _ => self.in_dram(visits),
         };
         Beside::new(vec![(Part::Memory, memory), (Part::Dram, dram), (Part::Misses, waits.service)])
     }
 
-    /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others that do not
-    /// may pass them: they count in the load/store unit and once more for their results. Any load that waits
-    /// for DRAM may be one of them.
+    /// Returns the service of loads that join a fetch in the L1 and wait for DRAM with it, if others may pass
+    /// them that do not wait: they count in the load/store unit and once more for their results. Any load
+    /// that waits for DRAM may be one of them.
     fn passed(&self, residency: &Residency) -> u64 {
         self.l1_loads.on_an_sm(self.behind_l1.passed(), residency).saturating_mul(self.path.scale)
     }

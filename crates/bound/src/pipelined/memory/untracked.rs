@@ -98,8 +98,8 @@ fn of_one_sm(residency: &Residency, all: u64, most: impl Fn(u64) -> u64) -> u64 
     let sms = residency.used_sms() as u64;
     if sms <= 1 {
         all
-    } else if residency.all_at_once() {
-        most(u64::from(residency.blocks).div_ceil(sms))
+    } else if let Some(blocks) = residency.blocks_of_an_sm() {
+        most(blocks)
     } else {
         // the mean over the SMs until the last block is placed, and then those of one SM
         all.div_ceil(sms).saturating_add(most(residency.places.into()))

@@ -91,7 +91,7 @@ impl CfgResult {
         let line = |index: usize| program.instrs[index].line;
         let block = |(index, block): (usize, &warpbound_core::program::cfg::BasicBlock)| {
             let function = graph.function_of(index);
-            let join = function.cfg.post_dominator[index - function.first];
+            let join = function.joins.blocks[index - function.first];
             Block {
                 function: function.name.clone(),
                 lines: [line(block.start.index()), line(block.end.index() - 1)],

@@ -6,7 +6,7 @@
 //! only post-dominator is that node has no reconvergence point.
 
 use super::graph::FlowGraph;
-use super::sem::{Sem, straight};
+use super::sem::{Region, Sem, straight};
 use super::{Flow, Instr, KernelCode};
 use crate::base::Pc;
 
@@ -21,12 +21,14 @@ pub struct Successors {
     pub leaves: bool,
     /// Whether a called function runs before the next instruction.
     pub calls: bool,
+    /// Whether lanes that have diverged continue together at the next instruction (BSYNC).
+    pub rejoins: bool,
 }
 
 impl Successors {
     /// The successors of an instruction that always falls through.
     pub fn next() -> Self {
-        Self { falls_through: true, targets: Vec::new(), leaves: false, calls: false }
+        Self { falls_through: true, targets: Vec::new(), leaves: false, calls: false, rejoins: false }
     }
 
     /// Returns the successors of an instruction. A call falls through to the instruction after it.
@@ -54,11 +56,12 @@ impl Successors {
             | Sem::Trap { .. } => (Vec::new(), true),
         };
         let calls = matches!(instr.sem, Sem::Call(_) | Sem::CallPointer(_));
-        Self { falls_through: guarded || ends, targets, leaves: false, calls }
+        let rejoins = matches!(instr.sem, Sem::CloseRegion { region: Region::Barrier(_) });
+        Self { falls_through: guarded || ends, targets, leaves: false, calls, rejoins }
     }
 
     fn ends_block(&self) -> bool {
-        !self.falls_through || !self.targets.is_empty() || self.leaves || self.calls
+        !self.falls_through || !self.targets.is_empty() || self.leaves || self.calls || self.rejoins
     }
 }
 

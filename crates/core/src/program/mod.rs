@@ -9,6 +9,7 @@ pub mod expr;
 pub mod graph;
 pub mod hazards;
 pub mod image;
+pub mod joins;
 pub mod launch;
 pub mod layout;
 pub mod loop_bounds;

@@ -5,14 +5,15 @@
 //! uniform values. A value is *varying* if lanes may differ: thread ids, loads from varying
 //! addresses, results of atomic operations, and results computed from varying values.
 //!
-//! Control flow matters as well. Between a branch with a varying condition and its post-dominator
-//! only some lanes execute an instruction. Afterwards its destination holds values of both sides
+//! Control flow matters as well. Between a branch with a varying condition and the point at which its
+//! lanes reconverge, only some lanes execute an instruction. Afterwards its destination holds values of both sides
 //! or, if lanes leave a loop in different iterations, of different iterations. Every register that
 //! is written in such a region, or under a varying guard, is therefore varying. The analysis is
 //! flow-insensitive, which errs on the side of varying. All registers that functions write or
 //! return are varying.
 
 use super::cfg::{Cfg, Successors};
+use super::joins::Joins;
 use super::sem::{Sem, Special, jump, lanewise, no_effect};
 use super::{Instr, KernelCode};
 use crate::base::{RegId, WARP_SIZE};
@@ -27,9 +28,10 @@ pub struct Uniformity {
 }
 
 impl Uniformity {
-    /// Analyses the kernel of a program; `cfg` is the kernel's control flow. If the size of a block
-    /// is known, some axes of the thread id may be uniform.
-    pub fn new(program: &KernelCode, cfg: &Cfg, block: Option<[u32; 3]>) -> Self {
+    /// Analyses the kernel of a program; `cfg` is the kernel's control flow, and `joins` are the
+    /// points at which its lanes reconverge. If the size of a block is known, some axes of the
+    /// thread id may be uniform.
+    pub fn new(program: &KernelCode, cfg: &Cfg, joins: &Joins, block: Option<[u32; 3]>) -> Self {
         let mut found = Self { varying: vec![false; program.regs.len()], block };
         let kernel = cfg.blocks.last().map_or(0, |last| last.end.index());
         for instr in &program.instrs[kernel..] {
@@ -51,7 +53,7 @@ impl Uniformity {
             }
             for index in 0..cfg.blocks.len() {
                 if found.branch_varies(program, cfg, index) {
-                    let join = cfg.post_dominator[index];
+                    let join = joins.blocks[index];
                     for &side in cfg.graph.successors(index).iter().filter(|&&side| Some(side) != join) {
                         cfg.graph.reached(side, join).into_iter().for_each(|node| spread[node] = true);
                     }

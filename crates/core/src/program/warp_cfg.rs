@@ -10,6 +10,7 @@
 
 use super::KernelCode;
 use super::cfg::{BasicBlock, Cfg, Successors};
+use super::joins::Joins;
 use super::graph::{DivergentEdge, FlowGraph, Irreducible, LoopTree, divergent_edges, published_edges};
 use super::sem::{Sem, jump, straight};
 use super::uniform::Uniformity;
@@ -38,6 +39,8 @@ pub struct FunctionCfg {
     pub cfg: Cfg,
     /// The loops, in terms of the function's own block numbers.
     pub loops: LoopTree,
+    /// Where lanes reconverge, in terms of the function's own block numbers.
+    pub joins: Joins,
 }
 
 /// The control flow of a program's warps. Blocks are numbered across all functions, starting with
@@ -97,8 +100,8 @@ impl WarpCfg {
         divergence: Divergence,
     ) -> Result<Self, Box<IrreducibleCode>> {
         let functions = functions(program)?;
-        let kernel = &functions[0].cfg;
-        let uniformity = Uniformity::new(program, kernel, block);
+        let kernel = &functions[0];
+        let uniformity = Uniformity::new(program, &kernel.cfg, &kernel.joins, block);
         let independent = program.has_independent_threads();
         let mut blocks = Vec::new();
         let mut diverges = Vec::new();
@@ -188,7 +191,8 @@ fn functions(program: &KernelCode) -> Result<Vec<FunctionCfg>, Box<IrreducibleCo
             Box::new(IrreducibleCode { function: name.to_owned(), from: last, to: pc(to) })
         })?;
         let first = functions.last().map_or(0, |before| before.first + before.cfg.blocks.len());
-        functions.push(FunctionCfg { name: name.to_owned(), first, cfg, loops });
+        let joins = Joins::new(program, &cfg);
+        functions.push(FunctionCfg { name: name.to_owned(), first, cfg, loops, joins });
     }
     Ok(functions)
 }

@@ -1,29 +1,49 @@
-//! The control flow of a kernel, in the form that walks need.
+//! The control flow of a kernel and the functions that it calls, in the form that walks need.
+//!
+//! Blocks and loops are numbered across all functions, starting with the kernel.
 
 use std::collections::HashMap;
 
 use warpbound_core::base::Pc;
-use warpbound_core::program::KernelCode;
+use warpbound_core::program::joins::Irregular;
 use warpbound_core::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg};
+use warpbound_core::program::{KernelCode, Sem};
 
 /// The blocks, loops and branches of a kernel.
 pub(super) struct CodeFlow {
-    kernel: FunctionCfg,
+    functions: Vec<FunctionCfg>,
     /// For each block, whether lanes of a warp may diverge at its end.
     may_diverge: Vec<bool>,
+    /// For each block, the block at which lanes that diverge at its end reconverge.
+    joins: Vec<Option<usize>>,
+    /// Whether lanes reconverge where instructions say it, and not at post-dominators.
+    explicit: bool,
     /// For each block, the loop whose header it is.
     heads: Vec<Option<usize>>,
-    /// For each loop, the largest number of back edges that lanes take per entry of the loop.
-    bounds: Vec<Option<u64>>,
-    /// For each loop, whether lanes may diverge in it and reconverge only after it.
-    apart: Vec<bool>,
-    /// The address after the kernel's last instruction.
-    end: Pc,
+    loops: Vec<FlowLoop>,
+}
+
+/// A loop.
+struct FlowLoop {
+    /// The function that contains it.
+    function: usize,
+    /// Its number in the function.
+    local: usize,
+    /// Its first block.
+    header: usize,
+    /// The loop around it.
+    parent: Option<usize>,
+    /// The largest number of back edges that lanes take per entry of the loop, if it has a bound.
+    bound: Option<u64>,
+    /// Whether lanes may diverge in it and reconverge only after it.
+    apart: bool,
+    /// Whether some lanes may leave it, or wait for its end, while others iterate.
+    splits: bool,
 }
 
 impl CodeFlow {
-    /// Computes the flow of a program's kernel, for blocks of this size. `bounds` maps the first
-    /// instruction of a loop to the bound of the loop.
+    /// Computes the flow of a program, for blocks of this size. `bounds` maps the first instruction
+    /// of a loop of the kernel to the bound of the loop.
     ///
     /// # Errors
     /// Returns an error if the code is irreducible.
@@ -32,38 +52,87 @@ impl CodeFlow {
         block: [u32; 3],
         bounds: &HashMap<Pc, u64>,
     ) -> Result<Self, Box<IrreducibleCode>> {
-        let WarpCfg { functions, diverges, .. } = WarpCfg::new(program, Some(block), Divergence::Sides)?;
-        let kernel = functions.into_iter().next().expect("the kernel is the first function");
-        let mut heads = vec![None; kernel.cfg.blocks.len()];
-        kernel.loops.loops.iter().enumerate().for_each(|(index, found)| heads[found.header] = Some(index));
-        let first = |header: usize| kernel.cfg.blocks[header].start;
-        let bounds =
-            kernel.loops.loops.iter().map(|found| bounds.get(&first(found.header)).copied()).collect();
-        let apart = kernel.loops.loops.iter().map(|found| {
-            let inside = |block: &usize| found.contains(*block);
-            found.body.iter().any(|&block| {
-                let ways = kernel.cfg.graph.successors(block);
-                let meet = kernel.cfg.post_dominator[block];
-                diverges[block]
-                    && ways.len() > 1
-                    && ways.iter().all(inside)
-                    && !meet.as_ref().is_some_and(inside)
-            })
-        });
-        let apart = apart.collect();
-        let end = kernel.cfg.blocks.last().map_or(Pc::new(0), |block| block.end);
-        Ok(Self { may_diverge: diverges, heads, bounds, apart, end, kernel })
+        let WarpCfg { blocks, functions, diverges, .. } =
+            WarpCfg::new(program, Some(block), Divergence::Sides)?;
+        let mut flow = Self {
+            heads: vec![None; blocks.len()],
+            joins: Vec::new(),
+            explicit: program.has_independent_threads(),
+            loops: Vec::new(),
+            may_diverge: diverges,
+            functions: Vec::new(),
+        };
+        for (number, function) in functions.iter().enumerate() {
+            let first_loop = flow.loops.len();
+            flow.joins.extend(function.joins.blocks.iter().map(|join| join.map(|join| join + function.first)));
+            for (local, found) in function.loops.loops.iter().enumerate() {
+                let header = found.header + function.first;
+                flow.heads[header] = Some(first_loop + local);
+                let bound = bounds.get(&function.cfg.blocks[found.header].start).copied();
+                let inside = |block: &usize| found.contains(*block);
+                let diverging = |block: &&usize| flow.may_diverge[function.first + **block];
+                let ways = |block: usize| function.cfg.graph.successors(block);
+                let meets = |block: usize| function.joins.blocks[block].as_ref().is_some_and(inside);
+                flow.loops.push(FlowLoop {
+                    function: number,
+                    local,
+                    header,
+                    parent: found.parent.map(|parent| first_loop + parent),
+                    bound: bound.filter(|_| number == 0),
+                    apart: found.body.iter().filter(diverging).any(|&block| {
+                        ways(block).len() > 1 && ways(block).iter().all(inside) && !meets(block)
+                    }),
+                    splits: found.body.iter().filter(diverging).any(|&block| !meets(block)),
+                });
+            }
+        }
+        flow.functions = functions;
+        Ok(flow)
+    }
+
+    /// Returns the number of the function that contains an instruction.
+    fn function_of(&self, pc: Pc) -> usize {
+        let start = |function: &FunctionCfg| function.cfg.blocks.first().map_or(Pc::new(0), |first| first.start);
+        self.functions.partition_point(|function| start(function) <= pc) - 1
+    }
+
+    /// Returns the block that contains an instruction; an address after the program counts to the
+    /// last block.
+    fn block_of(&self, pc: Pc) -> usize {
+        let function = &self.functions[self.function_of(pc)];
+        function.first + function.cfg.block_of(pc)
     }
 
     /// Returns the block that begins at an instruction.
     pub(super) fn block_at(&self, pc: Pc) -> Option<usize> {
-        let blocks = &self.kernel.cfg.blocks;
-        blocks.binary_search_by_key(&pc, |block| block.start).ok()
+        let function = &self.functions[self.function_of(pc)];
+        let blocks = &function.cfg.blocks;
+        blocks.binary_search_by_key(&pc, |block| block.start).ok().map(|block| function.first + block)
+    }
+
+    /// Returns the first instruction of a block.
+    fn start_of(&self, block: usize) -> Pc {
+        let function = &self.functions[self.functions.partition_point(|function| function.first <= block) - 1];
+        function.cfg.blocks[block - function.first].start
     }
 
     /// Returns whether lanes of a warp may diverge at this branch.
     pub(super) fn may_diverge(&self, branch: Pc) -> bool {
-        self.may_diverge[self.kernel.cfg.block_of(branch)]
+        self.may_diverge[self.block_of(branch)]
+    }
+
+    /// Returns the instruction at which lanes that diverge at this branch reconverge.
+    pub(super) fn join(&self, branch: Pc, sem: &Sem) -> Option<Pc> {
+        match sem {
+            Sem::Branch { reconverge, .. } if !self.explicit => *reconverge,
+            _ => self.joins[self.block_of(branch)].map(|block| self.start_of(block)),
+        }
+    }
+
+    /// Returns the first instruction of a function for which it is not known in which regions the
+    /// lanes are, given any of its instructions.
+    pub(super) fn irregular(&self, pc: Pc) -> Option<Irregular> {
+        self.functions[self.function_of(pc)].joins.irregular
     }
 
     /// Returns the loop whose header is this block.
@@ -73,39 +142,51 @@ impl CodeFlow {
 
     /// Returns whether a block is in a loop.
     pub(super) fn contains(&self, index: usize, block: usize) -> bool {
-        self.kernel.loops.loops[index].contains(block)
+        let FlowLoop { function, local, .. } = self.loops[index];
+        let function = &self.functions[function];
+        let inside = block.checked_sub(function.first).filter(|&block| block < function.cfg.blocks.len());
+        inside.is_some_and(|block| function.loops.loops[local].contains(block))
     }
 
     /// Returns whether an instruction is in a loop.
     pub(super) fn contains_pc(&self, index: usize, pc: Pc) -> bool {
-        pc < self.end && self.contains(index, self.kernel.cfg.block_of(pc))
+        let end = self.functions.last().and_then(|last| last.cfg.blocks.last()).map_or(Pc::new(0), |last| last.end);
+        pc < end && self.contains(index, self.block_of(pc))
     }
 
     /// Returns the bound of a loop on the number of back edges that lanes take per entry, if one is
     /// given.
     pub(super) fn bound(&self, index: usize) -> Option<u64> {
-        self.bounds[index]
+        self.loops[index].bound
     }
 
     /// Returns the innermost loop around an instruction.
     pub(super) fn innermost(&self, pc: Pc) -> Option<usize> {
-        self.kernel.loops.innermost(self.kernel.cfg.block_of(pc))
+        let number = self.function_of(pc);
+        let function = &self.functions[number];
+        let local = function.loops.innermost(function.cfg.block_of(pc))?;
+        self.loops.iter().position(|found| found.function == number && found.local == local)
     }
 
     /// Returns the first instruction of a loop.
     pub(super) fn header(&self, index: usize) -> Pc {
-        self.kernel.cfg.blocks[self.kernel.loops.loops[index].header].start
+        self.start_of(self.loops[index].header)
     }
 
     /// Returns whether lanes may diverge in a loop and iterate separately from each other, because
     /// they reconverge only after the loop.
     pub(super) fn diverges_permanently(&self, index: usize) -> bool {
-        self.apart[index]
+        self.loops[index].apart
+    }
+
+    /// Returns whether some lanes may leave a loop, or wait for its end, while others iterate.
+    pub(super) fn splits(&self, index: usize) -> bool {
+        self.loops[index].splits
     }
 
     /// Returns the outermost loop around a loop.
     pub(super) fn outermost(&self, mut index: usize) -> usize {
-        while let Some(parent) = self.kernel.loops.loops[index].parent {
+        while let Some(parent) = self.loops[index].parent {
             index = parent;
         }
         index
@@ -114,9 +195,9 @@ impl CodeFlow {
     /// Returns the largest number of times that lanes reach the header of a loop per entry of the
     /// outermost loop around it, if all of these loops have bounds.
     pub(super) fn most_arrivals(&self, index: usize) -> Option<u64> {
-        let around = std::iter::successors(Some(index), |&index| self.kernel.loops.loops[index].parent);
+        let around = std::iter::successors(Some(index), |&index| self.loops[index].parent);
         around
-            .map(|index| self.bounds[index])
+            .map(|index| self.loops[index].bound)
             .try_fold(1u64, |most, bound| Some(most.saturating_mul(bound?.saturating_add(1))))
     }
 }

@@ -221,7 +221,10 @@ impl Walker<'_, '_> {
         (leaving_state.may, leaving_state.must) = (leave, LaneMask::empty());
         // the lanes that leave this loop are in no inner loop that is taken as a whole
         let whole = self.wholes.pop().expect("a loop is taken as a whole here");
+        let others = usize::from(self.flow.splits(whole.index));
+        self.others += others;
         let way = self.walk(&mut leaving_state, way_from, join, Begin::Comes);
+        self.others -= others;
         self.wholes.push(whole);
         let way = way?;
         if leaving_state.values.warp.groups != state.values.warp.groups {

@@ -58,14 +58,16 @@
 //! groups than lanes. A group may resume at any point of an iteration where lanes can wait.
 //!
 //! # Limits
-//! The following are errors, and no set of paths is given: calls, branch tables, the reconvergence
-//! instructions of machine code, and barriers that only some paths reach because their guard
+//! The following are errors, and no set of paths is given: calls with parameters or through
+//! pointers, branch tables, the reconvergence instructions of Pascal's machine code, BREAK, YIELD,
+//! and barriers that only some paths reach because their guard
 //! depends on unknown data. In loops that are taken as a whole, ends of threads and exits of
 //! several loops at once are errors too. A variable in constant memory that a launch file sets is
 //! unknown like other data unless the file declares it constant, and local memory is always
 //! unknown. In a program, a buffer and the constant memory of a module that some step writes are
 //! unknown ([`Device::forget`]).
 
+mod calls;
 mod effect;
 mod flow;
 mod fork;

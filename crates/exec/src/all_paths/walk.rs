@@ -9,7 +9,7 @@ use super::state::State;
 use super::walker::{Begin, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
 use warpbound_core::path::{BarrierUse, PathPart, Step, Steps};
-use warpbound_core::program::sem::{Barrier, BarrierKind, exchange, lanewise, memory};
+use warpbound_core::program::sem::{Barrier, BarrierKind, Region, exchange, lanewise, memory};
 use warpbound_core::program::{Instr, Sem};
 
 /// The largest depth of nested walks. Most of them are walks of a side of a branch whose sides may
@@ -98,20 +98,35 @@ impl<'a> Walker<'_, 'a> {
         let instr = self.next_instr(pc)?;
         let next = Pc::new(pc.get() + 1);
         match &instr.sem {
-            Sem::Branch { target, reconverge } => {
-                return self.branch(state, pc, (*target, next, *reconverge), until, out);
+            Sem::Branch { target, .. } => {
+                let join = self.flow.join(pc, &instr.sem);
+                return self.branch(state, pc, (*target, next, join), until, out);
+            }
+            Sem::Return { .. } if !self.calls.is_empty() => return self.give_back(state, pc, until, out),
+            Sem::Exit if !self.calls.is_empty() => {
+                return Err(self.beyond(pc, "functions that end threads"));
             }
             Sem::Return { .. } | Sem::Exit => return self.end(state, (pc, next), until, out),
             Sem::Barrier(barrier) => out.paths.push(self.barrier(state, pc, barrier)?),
-            Sem::Call(_) | Sem::CallPointer(_) => return Err(self.beyond(pc, "calls of functions")),
+            Sem::Call(call) if call.moves_nothing(self.context.program) => {
+                return self.call(state, pc, call.target, out);
+            }
+            Sem::Call(_) => return Err(self.beyond(pc, "calls of functions with parameters")),
+            Sem::CallPointer(_) => return Err(self.beyond(pc, "calls through pointers")),
             Sem::BranchTable { .. } => return Err(self.beyond(pc, "branches through tables")),
-            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } | Sem::LeaveRegion { .. } => {
-                return Err(self.beyond(pc, "regions that instructions open and close"));
+            Sem::OpenRegion { region, .. } | Sem::CloseRegion { region } | Sem::LeaveRegion { region } => {
+                if !matches!(region, Region::Barrier(_)) {
+                    return Err(self.beyond(pc, "regions of Pascal's machine code"));
+                }
+                if let Some(irregular) = self.flow.irregular(pc) {
+                    return Err(self.beyond(irregular.pc, irregular.what));
+                }
+                out.paths.push(Step::plain(pc));
             }
             Sem::Yield | Sem::Collect { .. } | Sem::EndCollective => {
                 return Err(self.beyond(pc, "instructions for threads that run independently of each other"));
             }
-            Sem::WarpSync { .. } if self.others > 0 || !self.wholes.is_empty() => {
+            Sem::WarpSync { .. } if self.lanes_elsewhere() => {
                 return Err(
                     self.beyond(pc, "barriers of a warp at which lanes on other paths may be awaited")
                 );
@@ -232,6 +247,9 @@ impl<'a> Walker<'_, 'a> {
     /// # Errors
     /// Returns an error if it depends on unknown data, or if its number of threads is wrong.
     fn barrier(&mut self, state: &mut State, pc: Pc, barrier: &Barrier) -> Result<Step, Fault> {
+        if barrier.partly && self.lanes_elsewhere() {
+            return Err(self.beyond(pc, "barriers that lanes on other paths of the warp may reach later"));
+        }
         let instr = self.context.program.instr(pc);
         let guard = state.values.guard(instr.guard, state.may);
         let known = |operand: Option<warpbound_core::program::sem::Operand>| {

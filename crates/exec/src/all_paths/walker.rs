@@ -33,8 +33,10 @@ pub(super) struct Walker<'w, 'a> {
     /// Whether some barrier does not involve all warps.
     pub(super) partial_barriers: bool,
     pub(super) depth: usize,
-    /// The number of branches of which the first side is walked while lanes may be on the second.
+    /// The number of branches and loops of which a side is walked while lanes may be on another.
     pub(super) others: usize,
+    /// The open calls: for each, the state of the lanes that have returned from it.
+    pub(super) calls: Vec<Option<State>>,
     /// The loops that are taken as a whole, outer ones first.
     pub(super) wholes: Vec<Whole>,
 }
@@ -92,6 +94,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             partial_barriers: false,
             depth: 0,
             others: 0,
+            calls: Vec::new(),
             wholes,
         }
     }
@@ -99,6 +102,11 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// Returns whether on every path of a walk some lane is at the position of the state.
     pub(super) fn is_certain(&self, state: &State, out: &Walked) -> bool {
         !state.must.is_empty() || out.gone.is_empty()
+    }
+
+    /// Returns whether lanes of the warp may be on paths that run before all lanes meet again.
+    pub(super) fn lanes_elsewhere(&self) -> bool {
+        self.others > 0 || self.wholes.iter().any(|whole| self.flow.splits(whole.index))
     }
 
     pub(super) fn beyond(&self, pc: Pc, feature: &str) -> Fault {

@@ -459,6 +459,15 @@ pub struct Call {
     pub give_back: Vec<Transfer>,
 }
 
+impl Call {
+    /// Returns whether the call only transfers control: registers and memory stay as they are, as
+    /// in machine code.
+    pub fn moves_nothing(&self, program: &super::KernelCode) -> bool {
+        let frame = program.functions.get(self.function as usize).and_then(|function| function.frame.as_ref());
+        self.pass.is_empty() && self.give_back.is_empty() && frame.is_none()
+    }
+}
+
 /// An indirect call. The function must have the same number of parameters and results, of the same
 /// sizes.
 #[derive(Clone, Debug, PartialEq)]

@@ -268,6 +268,10 @@ impl<'a> Runner<'a> {
         let goes_on = !matches!(meeting, Meeting::TestFailed);
         paths.thread_instructions += u64::from(enabled.count());
         let path = &mut paths.warps[id];
+        // a part of another instruction, which has the step of both
+        if self.context.program.instr(step.pc()).folded {
+            return Ok(goes_on);
+        }
         if self.context.record.lanes() {
             path.push_enabled(enabled);
         }

@@ -30,8 +30,9 @@ pub fn observed_bounds<'p>(
             while let Some((_, next)) = masks.next_if(|(start, _)| *start as usize <= index) {
                 mask = if by_warp { LaneMask::lane(0) } else { *next };
             }
-            let block = graph.block_of(step.pc());
-            if graph.blocks[block].start != step.pc() {
+            let Some(block) = graph.block_entered_at(program, step.pc()) else { continue };
+            // lanes that run a function that a loop calls are still in the loop
+            if block >= graph.functions[0].cfg.blocks.len() {
                 continue;
             }
             for (found, rounds) in loops.iter().zip(&mut rounds) {

@@ -145,6 +145,14 @@ impl WarpCfg {
         self.blocks.binary_search_by_key(&pc, |block| block.start).ok()
     }
 
+    /// Returns the block whose first step on a path is at this instruction: before it, the block has
+    /// only instructions that are parts of others.
+    pub fn block_entered_at(&self, program: &KernelCode, pc: Pc) -> Option<usize> {
+        let block = self.block_of(pc);
+        let before = self.blocks[block].start.index()..pc.index();
+        program.instrs[before].iter().all(|instr| instr.folded).then_some(block)
+    }
+
     /// Returns the function that contains a block.
     pub fn function_of(&self, block: usize) -> &FunctionCfg {
         &self.functions[self.functions.partition_point(|function| function.first <= block) - 1]

@@ -144,6 +144,8 @@ impl<'a> Walker<'_, 'a> {
                 let lanes = (state.may, state.must);
                 let executed = self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)?;
                 match &executed.steps {
+                    // a part of another instruction, which has the step of both
+                    _ if instr.folded => {}
                     Executions::Exactly(step) => out.paths.push_access(*step, executed.accessed()),
                     Executions::AtMost(any) => {
                         let mut steps = Steps::default();

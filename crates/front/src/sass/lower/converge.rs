@@ -29,11 +29,14 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name, next: i64) -> Res<Role
             cx.push(Sem::Vote { mode: VoteMode::Any, dst: any, p: held(own), members: None });
             cx.push_if(any, false, Sem::Branch { target, reconverge: None });
         }
-        Name::BranchDivergent if cx.encoding.has(Meaning::Control(Name::Collective)) => {
+        Name::BranchDivergent | Name::BranchConverged
+            if cx.encoding.has(Meaning::Control(Name::Collective)) =>
+        {
             let (target, members, together) = (cx.target(d, next)?, cx.source(d, "b")?, cx.pred());
             cx.push(Sem::Together { dst: together, members });
-            let apart = PredSrc::Reg(Guard { reg: together, negate: true });
-            cx.push_where(d, apart, Sem::Branch { target, reconverge: None });
+            let negate = name == Name::BranchDivergent;
+            let condition = PredSrc::Reg(Guard { reg: together, negate });
+            cx.push_where(d, condition, Sem::Branch { target, reconverge: None });
         }
         Name::BranchDivergent | Name::BranchConverged => {
             // The code for divergent warps calls functions in which the lanes meet. They meet here

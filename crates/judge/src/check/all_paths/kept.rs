@@ -112,7 +112,7 @@ impl ExceededLoops {
                 let header = kernel.cfg.blocks[known.header].start;
                 let Some(&most) = bounds.get(&header) else { continue };
                 for (warp, path) in paths.warps.iter().enumerate() {
-                    let (rounds, lane) = most_rounds(graph, known, path);
+                    let (rounds, lane) = most_rounds((program, graph), known, path);
                     if rounds > most {
                         let thread = Thread { block: paths.block, warp, lane };
                         let excess = Excess { most, rounds, thread, run };
@@ -162,17 +162,22 @@ impl Excess {
 
 /// Returns the greatest number of times that a lane of a warp goes back to the beginning of a loop
 /// after it has entered the loop, and the first such lane.
-fn most_rounds(graph: &WarpCfg, known: &Loop, path: &WarpPath) -> (u64, usize) {
+fn most_rounds((program, graph): (&KernelCode, &WarpCfg), known: &Loop, path: &WarpPath) -> (u64, usize) {
     // by lane: the number of times it went back since it entered the loop; `None` outside of it
     let mut rounds: [Option<u64>; WARP_SIZE] = [None; WARP_SIZE];
     let mut masks = path.masks().iter().peekable();
     let mut active = LaneMask::empty();
     let mut greatest = (0, 0);
+    let kernel_blocks = graph.functions[0].cfg.blocks.len();
     for (index, step) in path.steps().iter().enumerate() {
         while let Some((_, mask)) = masks.next_if(|(from, _)| *from as usize <= index) {
             active = *mask;
         }
-        let Some(block) = graph.block_starting_at(step.pc()) else { continue };
+        let Some(block) = graph.block_entered_at(program, step.pc()) else { continue };
+        // lanes that run a function that the loop calls are still in the loop
+        if block >= kernel_blocks {
+            continue;
+        }
         if !known.contains(block) {
             active.lanes().for_each(|lane| rounds[lane] = None);
         } else if block == known.header {

@@ -2,21 +2,34 @@
 //!
 //! PTX has no instructions for this: lanes reconverge at the immediate post-dominator of the branch.
 //! In machine code since Volta they reconverge where BSYNC closes the innermost region that BSSY
-//! has opened around the branch, and a branch outside of every region has no such point.
+//! has opened around the branch, and a branch outside of every region has no such point. Lanes that
+//! leave regions by BREAK, in front of a branch under the same guard, wait at the end of the
+//! innermost region that they are still in.
+//!
 //! [`Joins::new`] finds the regions that are open at each instruction, and reports code for which
 //! they are not determined.
 
-use super::KernelCode;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::cfg::Cfg;
 use super::sem::{Region, Sem};
+use super::{Guard, KernelCode};
 use crate::base::Pc;
 
 /// The reconvergence points of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Joins {
-    /// For each block, the block at which lanes that diverge at its end reconverge; `None` if they
-    /// stay apart until they leave the function.
+    /// For each block, the block from which on all lanes that diverge at its end are together again;
+    /// `None` if they stay apart until they leave the function.
     pub blocks: Vec<Option<usize>>,
+    /// For each block, the block at which lanes that diverge at its end, and do not leave regions
+    /// by BREAK, wait for each other.
+    pub innermost: Vec<Option<usize>>,
+    /// For each block whose last branch takes lanes that have left regions by BREAK, the block at
+    /// which these lanes wait.
+    pub breaks: Vec<Option<usize>>,
+    /// The BSSY instructions at the end of whose region such lanes arrive.
+    pub reached_by_break: BTreeSet<Pc>,
     /// The first instruction for which the open regions cannot be determined. Then no block has a
     /// reconvergence point.
     pub irregular: Option<Irregular>,
@@ -31,78 +44,214 @@ pub struct Irregular {
     pub what: &'static str,
 }
 
-/// An open region: its barrier of convergence, and the instruction at which its lanes continue
-/// together.
-type Open = (u8, Pc);
+/// An open region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Open {
+    /// Its barrier of convergence.
+    barrier: u8,
+    /// The BSSY that opened it.
+    at: Pc,
+    /// The instruction at which its lanes continue together.
+    join: Pc,
+    /// The barriers of inner regions that lanes may have left by BREAK, one bit each. Such lanes
+    /// must not open a region of the same barrier before they meet the others.
+    left: u32,
+}
+
+/// The lanes that BREAK has taken out of regions, up to the branch that takes them elsewhere.
+#[derive(Clone, Copy, Debug)]
+struct Leaving {
+    guard: Guard,
+    /// The number of regions that they are still in.
+    depth: usize,
+}
 
 impl Joins {
     /// Finds the reconvergence points of a function with this control flow.
     pub fn new(program: &KernelCode, cfg: &Cfg) -> Self {
+        let mut found = Self {
+            blocks: vec![None; cfg.blocks.len()],
+            innermost: vec![None; cfg.blocks.len()],
+            breaks: vec![None; cfg.blocks.len()],
+            reached_by_break: BTreeSet::new(),
+            irregular: None,
+        };
         if !program.has_independent_threads() {
-            return Self { blocks: cfg.post_dominator.clone(), irregular: None };
+            found.blocks.clone_from(&cfg.post_dominator);
+            found.innermost.clone_from(&cfg.post_dominator);
+            return found;
         }
-        match regions(program, cfg) {
-            Ok(blocks) => Self { blocks, irregular: None },
-            Err(irregular) => Self { blocks: vec![None; cfg.blocks.len()], irregular: Some(irregular) },
+        let mut regions = Regions { program, cfg, at_start: vec![None; cfg.blocks.len()] };
+        match regions.follow() {
+            Ok(ends) => found.fill(cfg, &ends),
+            Err(irregular) => found.irregular = Some(irregular),
+        }
+        found
+    }
+
+    /// Derives the points from the ends of blocks.
+    fn fill(&mut self, cfg: &Cfg, ends: &[End]) {
+        let block_of = |open: &Open| cfg.block_of(open.join);
+        // for each region that lanes leave by BREAK, the least depth at which they wait
+        let mut shallowest: BTreeMap<Pc, usize> = BTreeMap::new();
+        for End { open, leaving } in ends {
+            let Some(depth) = leaving.map(|leaving| leaving.depth) else { continue };
+            self.reached_by_break.insert(open[depth - 1].at);
+            for region in &open[depth..] {
+                let least = shallowest.entry(region.at).or_insert(depth - 1);
+                *least = (*least).min(depth - 1);
+            }
+        }
+        for (block, End { open, leaving }) in ends.iter().enumerate() {
+            self.innermost[block] = open.last().map(block_of);
+            self.breaks[block] = leaving.map(|leaving| block_of(&open[leaving.depth - 1]));
+            // lanes of the innermost region may wait at the end of an outer one
+            let mut at = open.len().checked_sub(1);
+            while let Some(outer) = at.and_then(|at| shallowest.get(&open[at].at)) {
+                at = Some(*outer);
+            }
+            self.blocks[block] = at.map(|at| block_of(&open[at]));
         }
     }
 }
 
-/// Returns for each block the block at which the innermost region ends that is open at its end.
-fn regions(program: &KernelCode, cfg: &Cfg) -> Result<Vec<Option<usize>>, Irregular> {
-    let mut at_start: Vec<Option<Vec<Open>>> = vec![None; cfg.blocks.len()];
-    let mut joins = vec![None; cfg.blocks.len()];
-    if let Some(entry) = at_start.first_mut() {
-        *entry = Some(Vec::new());
+/// The regions that are open at the end of a block.
+#[derive(Clone, Debug, Default)]
+struct End {
+    open: Vec<Open>,
+    /// The lanes that its last branch takes out of regions.
+    leaving: Option<Leaving>,
+}
+
+/// The search for the regions that are open in each block.
+struct Regions<'p> {
+    program: &'p KernelCode,
+    cfg: &'p Cfg,
+    /// The regions that are open at the beginning of each block that control may reach.
+    at_start: Vec<Option<Vec<Open>>>,
+}
+
+impl Regions<'_> {
+    /// Follows the control flow from the entry, and returns the end of each block.
+    fn follow(&mut self) -> Result<Vec<End>, Irregular> {
+        let mut ends = vec![End::default(); self.cfg.blocks.len()];
+        let mut next = Vec::new();
+        if !self.cfg.blocks.is_empty() {
+            self.enter(0, &[], &mut next)?;
+        }
+        while let Some(block) = next.pop() {
+            let end = self.end_of(block)?;
+            let taken = end.leaving.map(|leaving| (self.target_of(block), outside(&end.open, leaving.depth)));
+            for &to in self.cfg.graph.successors(block) {
+                match &taken {
+                    Some((target, outside)) if *target == to => self.enter(to, outside, &mut next)?,
+                    _ => self.enter(to, &end.open, &mut next)?,
+                }
+            }
+            ends[block] = end;
+        }
+        Ok(ends)
     }
-    let mut next = vec![0; usize::from(!cfg.blocks.is_empty())];
-    while let Some(block) = next.pop() {
-        let mut open = at_start[block].clone().expect("set before the block was added");
-        let range = cfg.blocks[block];
+
+    /// Enters a block with these regions open, and adds it to the blocks to follow if that is new.
+    fn enter(&mut self, block: usize, open: &[Open], next: &mut Vec<usize>) -> Result<(), Irregular> {
+        let Some(known) = &mut self.at_start[block] else {
+            self.at_start[block] = Some(open.to_vec());
+            next.push(block);
+            return Ok(());
+        };
+        let place = |open: &Open| (open.barrier, open.at);
+        if !known.iter().map(place).eq(open.iter().map(place)) {
+            let what = "code that lanes reach in different regions of BSSY";
+            return Err(Irregular { pc: self.cfg.blocks[block].start, what });
+        }
+        let before = known.clone();
+        known.iter_mut().zip(open).for_each(|(known, new)| known.left |= new.left);
+        if *known != before {
+            next.push(block);
+        }
+        Ok(())
+    }
+
+    /// Follows the instructions of a block.
+    fn end_of(&self, block: usize) -> Result<End, Irregular> {
+        let open = self.at_start[block].clone().expect("set before the block was added");
+        let mut end = End { open, leaving: None };
+        let range = self.cfg.blocks[block];
         for index in range.start.index()..range.end.index() {
-            step(program, Pc::from_index(index), &mut open)?;
+            self.step(Pc::from_index(index), &mut end)?;
         }
-        let join = open.last().map(|&(_, join)| cfg.block_of(join));
-        joins[block] = join;
-        for &to in cfg.graph.successors(block) {
-            match &at_start[to] {
-                Some(known) if *known == open => {}
-                Some(_) => {
-                    let what = "code that lanes reach in different regions of BSSY";
-                    return Err(Irregular { pc: cfg.blocks[to].start, what });
+        if let Some(leaving) = end.leaving {
+            let last = self.cfg.last(self.program, block);
+            let goes = matches!(last.sem, Sem::Branch { .. }) && last.guard == Some(leaving.guard);
+            if !goes || self.cfg.graph.successors(block).len() != 2 {
+                let pc = Pc::new(range.end.get() - 1);
+                return Err(Irregular { pc, what: "a BREAK that no branch under the same guard follows" });
+            }
+        }
+        Ok(end)
+    }
+
+    /// Returns the block to which the branch at the end of a block goes.
+    fn target_of(&self, block: usize) -> usize {
+        match self.cfg.last(self.program, block).sem {
+            Sem::Branch { target, .. } => self.cfg.block_of(target),
+            _ => unreachable!("checked at the end of the block"),
+        }
+    }
+
+    /// Follows an instruction that may open, close or leave a region.
+    fn step(&self, pc: Pc, end: &mut End) -> Result<(), Irregular> {
+        let irregular = |what| Err(Irregular { pc, what });
+        let instr = self.program.instr(pc);
+        let open = &mut end.open;
+        match instr.sem {
+            Sem::OpenRegion { .. } | Sem::CloseRegion { .. } if end.leaving.is_some() => {
+                return irregular("a region that begins or ends between a BREAK and its branch");
+            }
+            Sem::OpenRegion { region: Region::Barrier(barrier), join } => {
+                if open.iter().any(|outer| outer.barrier == barrier || outer.left >> barrier & 1 != 0) {
+                    return irregular("a BSSY of a barrier in whose region lanes may be");
                 }
-                None => {
-                    at_start[to] = Some(open.clone());
-                    next.push(to);
+                open.push(Open { barrier, at: pc, join, left: 0 });
+            }
+            Sem::CloseRegion { region: Region::Barrier(barrier) } => {
+                if open.last().is_none_or(|inner| inner.barrier != barrier) {
+                    return irregular("a BSYNC of a region that is not the innermost one");
+                }
+                let join = open.pop().map(|inner| inner.join);
+                if instr.guard.is_some() || join != Some(Pc::new(pc.get() + 1)) {
+                    return irregular("a BSYNC that has a guard, or is not in front of the end of its region");
+                }
+            }
+            Sem::LeaveRegion { region: Region::Barrier(barrier) } => {
+                let depth = end.leaving.map_or(open.len(), |leaving| leaving.depth);
+                let inner = open[..depth].last().is_some_and(|inner| inner.barrier == barrier);
+                let same = end.leaving.is_none_or(|leaving| Some(leaving.guard) == instr.guard);
+                if !inner || !same || depth < 2 {
+                    return irregular("a BREAK that does not leave the innermost region for an outer one");
+                }
+                match instr.guard {
+                    Some(guard) => end.leaving = Some(Leaving { guard, depth: depth - 1 }),
+                    None => *open = outside(open, depth - 1),
+                }
+            }
+            _ => {
+                let writes = |leaving: Leaving| instr.dsts.as_slice().contains(&leaving.guard.reg);
+                if end.leaving.is_some_and(writes) {
+                    return irregular("a BREAK whose guard changes in front of its branch");
                 }
             }
         }
+        Ok(())
     }
-    Ok(joins)
 }
 
-/// Follows an instruction that may open or close a region.
-fn step(program: &KernelCode, pc: Pc, open: &mut Vec<Open>) -> Result<(), Irregular> {
-    let irregular = |what| Err(Irregular { pc, what });
-    let instr = program.instr(pc);
-    match instr.sem {
-        Sem::OpenRegion { region: Region::Barrier(barrier), join } => {
-            if open.iter().any(|&(outer, _)| outer == barrier) {
-                return irregular("a BSSY of the barrier in whose region the lanes are");
-            }
-            open.push((barrier, join));
-        }
-        Sem::CloseRegion { region: Region::Barrier(barrier) } => {
-            if open.last().is_none_or(|&(inner, _)| inner != barrier) {
-                return irregular("a BSYNC of a region that is not the innermost one");
-            }
-            let end = open.pop().map(|(_, join)| join);
-            if instr.guard.is_some() || end != Some(Pc::new(pc.get() + 1)) {
-                return irregular("a BSYNC that has a guard, or is not in front of the end of its region");
-            }
-        }
-        Sem::LeaveRegion { .. } => return irregular("regions that lanes leave by BREAK"),
-        _ => {}
+/// Returns the regions of lanes that have left all but the first `depth` of these regions.
+fn outside(open: &[Open], depth: usize) -> Vec<Open> {
+    let mut outer = open[..depth].to_vec();
+    if let Some(last) = outer.last_mut() {
+        last.left |= open[depth..].iter().fold(0, |left, inner| left | inner.left | 1 << inner.barrier);
     }
-    Ok(())
+    outer
 }

@@ -65,13 +65,15 @@ impl Walker<'_, '_> {
         let guard = state.values.guard(self.context.program.instr(pc).guard, state.may);
         let mut leaving = state.clone();
         (leaving.may, leaving.must) = (guard.may, guard.must & state.must);
-        match self.calls.last_mut().expect("a function runs") {
-            Some(returned) if returned.values.warp.groups != leaving.values.warp.groups => {
-                return Err(self.beyond(pc, "asynchronous copies that depend on data"));
+        let returned = match self.calls.last_mut().expect("a function runs").take() {
+            None => leaving,
+            Some(mut returned) => {
+                self.check_copies(pc, &returned, &leaving)?;
+                returned.meet(&leaving);
+                returned
             }
-            Some(returned) => returned.meet(&leaving),
-            returned => *returned = Some(leaving),
-        }
+        };
+        *self.calls.last_mut().expect("a function runs") = Some(returned);
         // as far as the walk of the function is concerned, these lanes have ended
         out.gone |= guard.may;
         state.may.remove(guard.must);

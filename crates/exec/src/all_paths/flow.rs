@@ -14,8 +14,10 @@ pub(super) struct CodeFlow {
     functions: Vec<FunctionCfg>,
     /// For each block, whether lanes of a warp may diverge at its end.
     may_diverge: Vec<bool>,
-    /// For each block, the block at which lanes that diverge at its end reconverge.
+    /// For each block, the block at which lanes that diverge at its end wait for each other.
     joins: Vec<Option<usize>>,
+    /// For each block whose last branch takes lanes out of regions, the block at which they wait.
+    breaks: Vec<Option<usize>>,
     /// Whether lanes reconverge where instructions say it, and not at post-dominators.
     explicit: bool,
     /// For each block, the loop whose header it is.
@@ -57,6 +59,7 @@ impl CodeFlow {
         let mut flow = Self {
             heads: vec![None; blocks.len()],
             joins: Vec::new(),
+            breaks: Vec::new(),
             explicit: program.has_independent_threads(),
             loops: Vec::new(),
             may_diverge: diverges,
@@ -64,7 +67,9 @@ impl CodeFlow {
         };
         for (number, function) in functions.iter().enumerate() {
             let first_loop = flow.loops.len();
-            flow.joins.extend(function.joins.blocks.iter().map(|join| join.map(|join| join + function.first)));
+            let whole = |join: &Option<usize>| join.map(|join| join + function.first);
+            flow.joins.extend(function.joins.innermost.iter().map(whole));
+            flow.breaks.extend(function.joins.breaks.iter().map(whole));
             for (local, found) in function.loops.loops.iter().enumerate() {
                 let header = found.header + function.first;
                 flow.heads[header] = Some(first_loop + local);
@@ -121,12 +126,24 @@ impl CodeFlow {
         self.may_diverge[self.block_of(branch)]
     }
 
-    /// Returns the instruction at which lanes that diverge at this branch reconverge.
+    /// Returns the instruction at which lanes that diverge at this branch wait for each other.
     pub(super) fn join(&self, branch: Pc, sem: &Sem) -> Option<Pc> {
         match sem {
             Sem::Branch { reconverge, .. } if !self.explicit => *reconverge,
             _ => self.joins[self.block_of(branch)].map(|block| self.start_of(block)),
         }
+    }
+
+    /// Returns the instruction at which lanes that take this branch wait, if they have left regions
+    /// by BREAK.
+    pub(super) fn break_to(&self, branch: Pc) -> Option<Pc> {
+        self.breaks[self.block_of(branch)].map(|block| self.start_of(block))
+    }
+
+    /// Returns whether lanes that have left inner regions by BREAK arrive at the end of the region
+    /// that this instruction opens.
+    pub(super) fn is_reached_by_break(&self, opening: Pc) -> bool {
+        self.functions[self.function_of(opening)].joins.reached_by_break.contains(&opening)
     }
 
     /// Returns the first instruction of a function for which it is not known in which regions the

@@ -11,13 +11,13 @@ use warpbound_core::path::{PathPart, Sides, Step};
 #[derive(Debug)]
 pub(super) struct Fork {
     pub(super) taken: LaneMask,
-    taken_sure: LaneMask,
+    pub(super) taken_sure: LaneMask,
     pub(super) stay: LaneMask,
-    stay_sure: LaneMask,
+    pub(super) stay_sure: LaneMask,
     /// Whether in the same run some lanes may take the branch and others not.
-    both: bool,
+    pub(super) both: bool,
     /// Whether lanes may be on the second side while the first one is executed.
-    others: bool,
+    pub(super) others: bool,
 }
 
 impl Fork {
@@ -67,20 +67,7 @@ impl Walker<'_, '_> {
         until: Option<Pc>,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
-        let guard_of = self.context.program.instr(pc).guard;
-        let guard = state.values.guard(guard_of, state.may);
-        let mut sides = Fork {
-            taken: guard.may,
-            taken_sure: guard.must & state.must,
-            stay: state.may - guard.must,
-            stay_sure: state.must - guard.may,
-            both: true,
-            others: true,
-        };
-        sides.settle(self.flow.may_diverge(pc));
-        if let Some(guard) = guard_of {
-            self.note_exit(state, pc, &[guard.reg], (target, next), &sides);
-        }
+        let mut sides = self.sides(state, pc, (target, next));
         out.paths.push(Step::plain(pc));
         let leaves = self.leaves_whole(pc, reconverge, (target, next));
         let alone = match (sides.taken.is_empty(), sides.stay.is_empty()) {
@@ -122,6 +109,25 @@ impl Walker<'_, '_> {
         self.meet_at(state, join, until, out)
     }
 
+    /// Returns the lanes on both sides of a branch, given its target and the next instruction.
+    pub(super) fn sides(&self, state: &mut State, pc: Pc, (target, next): (Pc, Pc)) -> Fork {
+        let guard_of = self.context.program.instr(pc).guard;
+        let guard = state.values.guard(guard_of, state.may);
+        let mut sides = Fork {
+            taken: guard.may,
+            taken_sure: guard.must & state.must,
+            stay: state.may - guard.must,
+            stay_sure: state.must - guard.may,
+            both: true,
+            others: true,
+        };
+        sides.settle(self.flow.may_diverge(pc));
+        if let Some(guard) = guard_of {
+            self.note_exit(state, pc, &[guard.reg], (target, next), &sides);
+        }
+        sides
+    }
+
     /// Walks both sides of a branch up to the reconvergence point, and returns whether that is
     /// possible.
     fn fork(
@@ -149,6 +155,7 @@ impl Walker<'_, '_> {
             return Err(self.beyond(target, "asynchronous copies that depend on data"));
         }
         out.gone |= first.gone | second.gone;
+        out.away |= first.away | second.away;
         let lost = |side: &Walked| !side.possible && side.paths.leaves();
         if lost(&first) || lost(&second) {
             return Err(self.beyond(
@@ -180,7 +187,7 @@ impl Walker<'_, '_> {
             }
             _ => return Ok(false),
         }
-        state.must = before - out.gone;
+        state.must = before - out.gone - out.away;
         state.must &= state.may;
         Ok(true)
     }

@@ -102,6 +102,9 @@ impl Walker<'_, '_> {
             let hint = "no exit of it was found after its first iterations";
             return Err(fault::at(self.context.program, header, "a loop that does not end".to_owned(), hint));
         };
+        if !(round.away | whole.away).is_empty() {
+            return Err(self.beyond(header, "a BREAK out of a loop that is taken as a whole"));
+        }
         if !(round.gone | whole.gone).is_empty() {
             let message = "threads that end in a loop that is taken as a whole: a loop of more than 64 iterations, or one whose lanes diverge and do not reconverge";
             return Err(self.beyond(header, message));
@@ -122,7 +125,7 @@ impl Walker<'_, '_> {
             push_strands(LoopIterations { header, round, most }, lanes, &mut out.paths);
         }
         *state = left;
-        state.must = before - out.gone;
+        state.must = before - out.gone - out.away;
         Ok(whole.join.flatten())
     }
 
@@ -147,6 +150,7 @@ impl Walker<'_, '_> {
                 join: None,
                 left: None,
                 gone: LaneMask::empty(),
+                away: LaneMask::empty(),
                 starts: Vec::new(),
             });
             let walked = self.walk(&mut after, header, Some(header), Begin::Round);
@@ -239,6 +243,7 @@ impl Walker<'_, '_> {
         }
         whole.join = Some(join);
         whole.gone |= way.gone;
+        whole.away |= way.away;
         if way.possible {
             match &mut whole.left {
                 Some(left) => left.meet(&leaving_state),

@@ -67,6 +67,7 @@
 //! unknown. In a program, a buffer and the constant memory of a module that some step writes are
 //! unknown ([`Device::forget`]).
 
+mod breaks;
 mod calls;
 mod effect;
 mod flow;

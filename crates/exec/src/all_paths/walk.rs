@@ -100,6 +100,9 @@ impl<'a> Walker<'_, 'a> {
         match &instr.sem {
             Sem::Branch { target, .. } => {
                 let join = self.flow.join(pc, &instr.sem);
+                if let Some(outside) = self.flow.break_to(pc) {
+                    return self.leave_regions(state, pc, (*target, next), (outside, join), until, out);
+                }
                 return self.branch(state, pc, (*target, next, join), until, out);
             }
             Sem::Return { .. } if !self.calls.is_empty() => return self.give_back(state, pc, until, out),
@@ -122,6 +125,11 @@ impl<'a> Walker<'_, 'a> {
                     return Err(self.beyond(irregular.pc, irregular.what));
                 }
                 out.paths.push(Step::plain(pc));
+                if let Sem::OpenRegion { join, .. } = &instr.sem
+                    && self.flow.is_reached_by_break(pc)
+                {
+                    return self.region(state, (next, *join), until, out);
+                }
             }
             Sem::Yield | Sem::Collect { .. } | Sem::EndCollective => {
                 return Err(self.beyond(pc, "instructions for threads that run independently of each other"));
@@ -236,6 +244,7 @@ impl<'a> Walker<'_, 'a> {
     ) -> Result<(), Fault> {
         let rest = self.walk(state, pc, until, begin)?;
         out.gone |= rest.gone;
+        out.away |= rest.away;
         if rest.possible {
             out.paths.push_part(PathPart::Perhaps(rest.paths));
         } else {

@@ -16,6 +16,9 @@ pub(super) struct Walked {
     pub(super) paths: PathSet,
     /// The lanes that may have ended during the walk.
     pub(super) gone: LaneMask,
+    /// The lanes that may wait at the end of a region around the walk, because they have left the
+    /// regions within it by BREAK.
+    pub(super) away: LaneMask,
     /// Whether a path exists; none does if a loop would exceed its bound.
     pub(super) possible: bool,
 }
@@ -35,6 +38,8 @@ pub(super) struct Walker<'w, 'a> {
     pub(super) depth: usize,
     /// The number of branches and loops of which a side is walked while lanes may be on another.
     pub(super) others: usize,
+    /// The open regions at whose end lanes arrive early, outer ones first.
+    pub(super) early: Vec<Early>,
     /// The open calls: for each, the state of the lanes that have returned from it.
     pub(super) calls: Vec<Option<State>>,
     /// The loops that are taken as a whole, outer ones first.
@@ -44,8 +49,18 @@ pub(super) struct Walker<'w, 'a> {
 impl Walked {
     /// Creates the result of an empty walk.
     pub(super) fn new() -> Self {
-        Self { paths: PathSet::default(), gone: LaneMask::empty(), possible: true }
+        Self { paths: PathSet::default(), gone: LaneMask::empty(), away: LaneMask::empty(), possible: true }
     }
+}
+
+/// A region of machine code at whose end lanes arrive that have left the regions within it by BREAK.
+pub(super) struct Early {
+    /// The end of the region.
+    pub(super) join: Pc,
+    /// The state of the lanes that have arrived there.
+    pub(super) arrived: Option<State>,
+    /// These lanes.
+    pub(super) lanes: LaneMask,
 }
 
 /// A loop that is taken as a whole, in a walk over one of its iterations.
@@ -61,6 +76,8 @@ pub(super) struct Whole {
     /// The state of the lanes that left.
     pub(super) left: Option<State>,
     pub(super) gone: LaneMask,
+    /// The lanes that left it, and regions around it by BREAK.
+    pub(super) away: LaneMask,
     /// The paths, up to the loop header, of lanes that took one side of a branch and waited until
     /// the lanes on the other side had left.
     pub(super) starts: Vec<PathSet>,
@@ -94,6 +111,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             partial_barriers: false,
             depth: 0,
             others: 0,
+            early: Vec::new(),
             calls: Vec::new(),
             wholes,
         }
@@ -101,7 +119,7 @@ impl<'w, 'a> Walker<'w, 'a> {
 
     /// Returns whether on every path of a walk some lane is at the position of the state.
     pub(super) fn is_certain(&self, state: &State, out: &Walked) -> bool {
-        !state.must.is_empty() || out.gone.is_empty()
+        !state.must.is_empty() || (out.gone | out.away).is_empty()
     }
 
     /// Returns whether lanes of the warp may be on paths that run before all lanes meet again.

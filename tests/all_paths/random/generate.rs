@@ -22,8 +22,15 @@ struct Writer {
     counters: u32,
     /// The number of statements that may still be written.
     budget: i32,
-    /// The labels that may be targets of jumps, outer ones first.
-    targets: Vec<String>,
+    /// The labels that may be targets of jumps, outer ones first, each with the number of regions
+    /// that are open there.
+    targets: Vec<(String, usize)>,
+    /// Whether regions are marked, as machine code marks them.
+    marks: bool,
+    /// The numbers of the regions that are open, outer ones first.
+    open: Vec<u32>,
+    /// The number of regions so far.
+    regions: u32,
     /// The index of the first label to which lanes may diverge.
     apart_from: usize,
     barriers: bool,
@@ -57,6 +64,34 @@ impl Writer {
     fn line(&mut self, text: &str) {
         self.out.push_str(text);
         self.out.push('\n');
+    }
+
+    /// Opens a region, if regions are marked and chance wants it; returns whether it did.
+    fn open_region(&mut self) -> bool {
+        let opens = self.marks && self.chance(75);
+        if opens {
+            self.open.push(self.regions);
+            self.regions += 1;
+            let text = super::regions::open(self.open.len(), self.regions - 1);
+            self.line(&text);
+        }
+        opens
+    }
+
+    fn close_region(&mut self, opened: bool) {
+        if opened {
+            let number = self.open.pop().expect("a region is open");
+            let text = super::regions::close(self.open.len() + 1, number);
+            self.line(&text);
+        }
+    }
+
+    /// Leaves the inner regions, all but the first `depth`, under a guard.
+    fn leave_regions(&mut self, depth: usize, guard: &str) {
+        for at in (depth..self.open.len()).rev() {
+            let text = format!("{guard}{}", super::regions::leave(at + 1, self.open[at]));
+            self.line(&text);
+        }
     }
 
     /// Writes a predicate for a branch to `%p10`, and returns the guard; the predicate is the same
@@ -232,11 +267,12 @@ impl Writer {
             let index = self.rng.random_range(from..self.targets.len());
             Some(self.targets[index].clone())
         };
-        let how = match &target {
-            Some(label) => format!("bra {label}"),
-            None => ["ret", "exit"][self.pick(0..2) as usize].to_owned(),
+        let (how, depth) = match &target {
+            Some((label, depth)) => (format!("bra {label}"), *depth),
+            None => (["ret", "exit"][self.pick(0..2) as usize].to_owned(), self.open.len()),
         };
         if self.chance(50) {
+            self.leave_regions(depth, &format!("@{condition} "));
             self.line(&format!("@{condition} {how};"));
             return;
         }
@@ -245,11 +281,13 @@ impl Writer {
         let condition = condition.strip_prefix('!').map_or(format!("!{condition}"), ToOwned::to_owned);
         self.line(&format!("@{condition} bra {on};"));
         self.simple(false);
+        self.leave_regions(depth, "");
         self.line(&format!("{how};"));
         self.line(&format!("{on}:"));
     }
 
     fn branch(&mut self, alike: bool) {
+        let opened = self.open_region();
         let condition = self.condition(alike);
         let (other, end) = (self.label("ELSE"), self.label("END"));
         let before = self.apart_from;
@@ -265,6 +303,7 @@ impl Writer {
             self.statements(alike);
         }
         self.line(&format!("{end}:"));
+        self.close_region(opened);
         self.apart_from = before;
     }
 
@@ -291,6 +330,7 @@ impl Writer {
             }
         };
         self.line(&text);
+        let opened = self.open_region();
         let before = self.apart_from;
         if !inside_alike && self.barriers {
             self.apart_from = self.targets.len();
@@ -316,11 +356,12 @@ impl Writer {
         }
         let depth = self.targets.len();
         if self.jumps {
-            self.targets.push(out.clone());
+            let regions = self.open.len();
+            self.targets.push((out.clone(), regions));
             // a jump to `head` is a second back edge; `latch` is the block before the only back
             // edge
             let again = form < 3 && self.chance(40);
-            self.targets.push(if again { head.clone() } else { latch.clone() });
+            self.targets.push((if again { head.clone() } else { latch.clone() }, regions));
         }
         if !inside_alike {
             self.in_loop(false);
@@ -337,6 +378,7 @@ impl Writer {
             ));
         }
         self.line(&format!("{out}:"));
+        self.close_region(opened);
         self.apart_from = before;
     }
 
@@ -354,7 +396,7 @@ impl Writer {
             (self.jumps && !alike && self.chance(35)).then(|| (self.label("FWD"), self.pick(1..many + 1)));
         let depth = self.targets.len();
         if let Some((label, _)) = &forward {
-            self.targets.push(label.clone());
+            self.targets.push((label.clone(), self.open.len()));
         }
         for index in 0..many {
             if let Some((label, at)) = &forward
@@ -408,8 +450,9 @@ fn input(rng: &mut ChaCha8Rng, long: bool) -> Vec<u32> {
         .collect()
 }
 
-/// Returns a kernel and the data it runs on.
-pub fn case(seed: u64) -> Case {
+/// Returns a kernel and the data it runs on. With `marks` it marks regions, see
+/// [`super::regions`].
+pub fn case(seed: u64, marks: bool) -> Case {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (block, grid) = match rng.random_range(0..6) {
         0 => ([32, 1, 1], [1, 1, 1]),
@@ -430,6 +473,9 @@ pub fn case(seed: u64) -> Case {
         counters: 0,
         budget,
         targets: Vec::new(),
+        marks,
+        open: Vec::new(),
+        regions: 0,
         apart_from: 0,
         barriers,
         long_loops,

@@ -3,8 +3,8 @@
 //! PTX has no instructions for this: lanes reconverge at the immediate post-dominator of the branch.
 //! In machine code since Volta they reconverge where BSYNC closes the innermost region that BSSY
 //! has opened around the branch, and a branch outside of every region has no such point. Lanes that
-//! leave regions by BREAK, in front of a branch under the same guard, wait at the end of the
-//! innermost region that they are still in.
+//! leave regions by BREAK, in front of a branch under the same guard or its complement, wait at the
+//! end of the innermost region that they are still in.
 //!
 //! [`Joins::new`] finds the regions that are open at each instruction, and reports code for which
 //! they are not determined.
@@ -25,14 +25,26 @@ pub struct Joins {
     /// For each block, the block at which lanes that diverge at its end, and do not leave regions
     /// by BREAK, wait for each other.
     pub innermost: Vec<Option<usize>>,
-    /// For each block whose last branch takes lanes that have left regions by BREAK, the block at
-    /// which these lanes wait.
-    pub breaks: Vec<Option<usize>>,
-    /// The BSSY instructions at the end of whose region such lanes arrive.
+    /// For each block whose last branch parts lanes that have left regions by BREAK from the others,
+    /// the way of these lanes.
+    pub breaks: Vec<Option<Break>>,
+    /// For each BREAK of all lanes that reach it, the block at which they wait.
+    pub exits: BTreeMap<Pc, usize>,
+    /// The BSSY instructions at the end of whose region lanes arrive that have left regions within it
+    /// by BREAK.
     pub reached_by_break: BTreeSet<Pc>,
     /// The first instruction for which the open regions cannot be determined. Then no block has a
     /// reconvergence point.
     pub irregular: Option<Irregular>,
+}
+
+/// The way of lanes that have left regions by BREAK, behind the branch that parts them from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// The block at which they wait.
+    pub join: usize,
+    /// Whether they are the lanes that take the branch, rather than those that do not.
+    pub taken: bool,
 }
 
 /// An instruction for which the open regions cannot be determined.
@@ -58,12 +70,14 @@ struct Open {
     left: u32,
 }
 
-/// The lanes that BREAK has taken out of regions, up to the branch that takes them elsewhere.
+/// The lanes that BREAK has taken out of regions, up to the branch that parts them from the others.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
     guard: Guard,
     /// The number of regions that they are still in.
     depth: usize,
+    /// Whether they are the lanes that take the branch, rather than those that do not.
+    taken: bool,
 }
 
 impl Joins {
@@ -73,6 +87,7 @@ impl Joins {
             blocks: vec![None; cfg.blocks.len()],
             innermost: vec![None; cfg.blocks.len()],
             breaks: vec![None; cfg.blocks.len()],
+            exits: BTreeMap::new(),
             reached_by_break: BTreeSet::new(),
             irregular: None,
         };
@@ -94,17 +109,27 @@ impl Joins {
         let block_of = |open: &Open| cfg.block_of(open.join);
         // for each region that lanes leave by BREAK, the least depth at which they wait
         let mut shallowest: BTreeMap<Pc, usize> = BTreeMap::new();
-        for End { open, leaving } in ends {
-            let Some(depth) = leaving.map(|leaving| leaving.depth) else { continue };
+        let mut leave = |open: &[Open], depth: usize| {
             self.reached_by_break.insert(open[depth - 1].at);
             for region in &open[depth..] {
                 let least = shallowest.entry(region.at).or_insert(depth - 1);
                 *least = (*least).min(depth - 1);
             }
+        };
+        for End { open, leaving, exits } in ends {
+            leaving.iter().for_each(|leaving| leave(open, leaving.depth));
+            for (pc, open) in exits {
+                let depth = open.len() - 1;
+                leave(open, depth);
+                self.exits.insert(*pc, block_of(&open[depth - 1]));
+            }
         }
-        for (block, End { open, leaving }) in ends.iter().enumerate() {
+        for (block, End { open, leaving, .. }) in ends.iter().enumerate() {
             self.innermost[block] = open.last().map(block_of);
-            self.breaks[block] = leaving.map(|leaving| block_of(&open[leaving.depth - 1]));
+            self.breaks[block] = leaving.map(|Leaving { depth, taken, .. }| {
+                let join = block_of(&open[depth - 1]);
+                Break { join, taken }
+            });
             // lanes of the innermost region may wait at the end of an outer one
             let mut at = open.len().checked_sub(1);
             while let Some(outer) = at.and_then(|at| shallowest.get(&open[at].at)) {
@@ -121,6 +146,8 @@ struct End {
     open: Vec<Open>,
     /// The lanes that its last branch takes out of regions.
     leaving: Option<Leaving>,
+    /// The BREAKs in it that have no guard, each with the regions that are open in front of it.
+    exits: Vec<(Pc, Vec<Open>)>,
 }
 
 /// The search for the regions that are open in each block.
@@ -141,10 +168,12 @@ impl Regions<'_> {
         }
         while let Some(block) = next.pop() {
             let end = self.end_of(block)?;
-            let taken = end.leaving.map(|leaving| (self.target_of(block), outside(&end.open, leaving.depth)));
+            let target = self.target_of(block);
             for &to in self.cfg.graph.successors(block) {
-                match &taken {
-                    Some((target, outside)) if *target == to => self.enter(to, outside, &mut next)?,
+                match end.leaving {
+                    Some(leaving) if leaving.taken == (target == Some(to)) => {
+                        self.enter(to, &outside(&end.open, leaving.depth), &mut next)?;
+                    }
                     _ => self.enter(to, &end.open, &mut next)?,
                 }
             }
@@ -176,27 +205,32 @@ impl Regions<'_> {
     /// Follows the instructions of a block.
     fn end_of(&self, block: usize) -> Result<End, Irregular> {
         let open = self.at_start[block].clone().expect("set before the block was added");
-        let mut end = End { open, leaving: None };
+        let mut end = End { open, leaving: None, exits: Vec::new() };
         let range = self.cfg.blocks[block];
         for index in range.start.index()..range.end.index() {
             self.step(Pc::from_index(index), &mut end)?;
         }
-        if let Some(leaving) = end.leaving {
+        if let Some(leaving) = &mut end.leaving {
             let last = self.cfg.last(self.program, block);
-            let goes = matches!(last.sem, Sem::Branch { .. }) && last.guard == Some(leaving.guard);
-            if !goes || self.cfg.graph.successors(block).len() != 2 {
-                let pc = Pc::new(range.end.get() - 1);
-                return Err(Irregular { pc, what: "a BREAK that no branch under the same guard follows" });
+            let same = last.guard.filter(|guard| guard.reg == leaving.guard.reg);
+            match same {
+                Some(guard) if self.target_of(block).is_some() && self.cfg.graph.successors(block).len() == 2 => {
+                    leaving.taken = guard.negate == leaving.guard.negate;
+                }
+                _ => {
+                    let pc = Pc::new(range.end.get() - 1);
+                    return Err(Irregular { pc, what: "a BREAK that no branch under its guard follows" });
+                }
             }
         }
         Ok(end)
     }
 
-    /// Returns the block to which the branch at the end of a block goes.
-    fn target_of(&self, block: usize) -> usize {
+    /// Returns the block to which the branch at the end of a block goes, if there is one.
+    fn target_of(&self, block: usize) -> Option<usize> {
         match self.cfg.last(self.program, block).sem {
-            Sem::Branch { target, .. } => self.cfg.block_of(target),
-            _ => unreachable!("checked at the end of the block"),
+            Sem::Branch { target, .. } => Some(self.cfg.block_of(target)),
+            _ => None,
         }
     }
 
@@ -232,8 +266,11 @@ impl Regions<'_> {
                     return irregular("a BREAK that does not leave the innermost region for an outer one");
                 }
                 match instr.guard {
-                    Some(guard) => end.leaving = Some(Leaving { guard, depth: depth - 1 }),
-                    None => *open = outside(open, depth - 1),
+                    Some(guard) => end.leaving = Some(Leaving { guard, depth: depth - 1, taken: true }),
+                    None => {
+                        end.exits.push((pc, open.clone()));
+                        *open = outside(open, depth - 1);
+                    }
                 }
             }
             _ => {

@@ -5,11 +5,21 @@
 //! may be gone; at its end they join the others.
 
 use super::super::fault::Fault;
-use super::fork::{Fork, Onward};
+use super::fork::Onward;
 use super::state::State;
 use super::walker::{Begin, Early, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc};
-use warpbound_core::path::{PathPart, Sides, Step};
+use warpbound_core::path::{PathPart, PathSet, Sides, Step};
+
+/// The ways of lanes behind a branch that parts those that have left regions from the others.
+pub(super) struct Leaving {
+    /// The end of the region at which the former wait.
+    pub(super) outside: Pc,
+    /// The end of the region at which the others wait.
+    pub(super) join: Pc,
+    /// Whether the former take the branch.
+    pub(super) taken: bool,
+}
 
 impl Walker<'_, '_> {
     /// Walks a region from the instruction behind its BSSY to its end, where lanes arrive early.
@@ -42,68 +52,105 @@ impl Walker<'_, '_> {
         self.meet_at(state, Some(join), until, out)
     }
 
-    /// Walks a branch that takes lanes which have left regions by BREAK. They wait at `outside`, and
-    /// the others continue up to `join`.
+    /// Walks a branch that parts lanes which have left regions by BREAK from the others.
     pub(super) fn leave_regions(
         &mut self,
         state: &mut State,
         pc: Pc,
         (target, next): (Pc, Pc),
-        (outside, join): (Pc, Option<Pc>),
+        Leaving { outside, join, taken }: Leaving,
         until: Option<Pc>,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
-        let within = |pc: Pc| self.wholes.last().is_none_or(|whole| self.flow.contains_pc(whole.index, pc));
-        if !within(outside) || join.is_some_and(|join| !within(join)) {
-            return Err(self.beyond(pc, "a BREAK out of a loop that is taken as a whole"));
-        }
+        self.stays_in_whole(pc, outside)?;
+        self.stays_in_whole(pc, join)?;
+        let before = state.must;
         let sides = self.sides(state, pc, (target, next));
         out.paths.push(Step::plain(pc));
-        if sides.taken.is_empty() {
-            return Ok(Onward::To(next));
+        let (leaves, stays) = if taken { (sides.taken, sides.stay) } else { (sides.stay, sides.taken) };
+        if leaves.is_empty() {
+            return Ok(Onward::To(if taken { next } else { target }));
         }
-        let before = state.must;
-        let mut leaving = state.clone();
-        (leaving.may, leaving.must) = (sides.taken, sides.taken_sure);
-        self.others += usize::from(sides.others);
-        let first = self.walk(&mut leaving, target, Some(outside), Begin::Comes)?;
-        self.others -= usize::from(sides.others);
-        if !first.possible {
-            return Err(self.beyond(target, "lanes that leave regions by BREAK and exceed the bound of a loop"));
+        let mut other = state.clone();
+        (state.may, state.must) = (sides.taken, sides.taken_sure);
+        (other.may, other.must) = (sides.stay, sides.stay_sure);
+        let ends = if taken { (outside, join) } else { (join, outside) };
+        let mut sets = (PathSet::default(), PathSet::default());
+        if !sides.taken.is_empty() {
+            self.others += usize::from(sides.others);
+            sets.0 = self.side(state, (target, ends.0), out)?;
+            self.others -= usize::from(sides.others);
         }
-        out.gone |= first.gone;
-        out.away |= first.away | sides.taken;
-        if !leaving.may.is_empty() {
-            self.arrive_early(pc, outside, leaving)?;
+        if !sides.stay.is_empty() {
+            sets.1 = self.side(&mut other, (next, ends.1), out)?;
         }
-        if sides.stay.is_empty() {
-            out.paths.append(first.paths);
-            (state.may, state.must) = (LaneMask::empty(), LaneMask::empty());
-            return Ok(Onward::Nowhere);
+        out.away |= leaves;
+        if taken {
+            std::mem::swap(state, &mut other);
         }
-        (state.may, state.must) = (sides.stay, sides.stay_sure);
-        let second = self.walk(state, next, join, Begin::Comes)?;
-        if !second.possible {
-            return Err(self.beyond(next, "lanes that leave regions by BREAK while others exceed the bound of a loop"));
+        if !other.may.is_empty() {
+            self.arrive_early(pc, outside, other)?;
         }
-        out.gone |= second.gone;
-        out.away |= second.away;
-        let Fork { both, .. } = sides;
-        if both && !sides.taken_sure.is_empty() && !sides.stay_sure.is_empty() {
-            out.paths.append(first.paths);
-            out.paths.append(second.paths);
+        let sequential = !sides.taken_sure.is_empty() && !sides.stay_sure.is_empty();
+        if sequential || sides.taken.is_empty() || sides.stay.is_empty() {
+            out.paths.append(sets.0);
+            out.paths.append(sets.1);
         } else {
             out.paths.push_part(PathPart::Sides(Box::new(Sides {
-                first: first.paths,
-                second: second.paths,
-                both,
+                first: sets.0,
+                second: sets.1,
+                both: sides.both,
                 first_alone: sides.stay_sure.is_empty(),
                 second_alone: sides.taken_sure.is_empty(),
             })));
         }
+        if stays.is_empty() {
+            (state.may, state.must) = (LaneMask::empty(), LaneMask::empty());
+            return Ok(Onward::Nowhere);
+        }
         state.must = before - out.gone - out.away;
         state.must &= state.may;
-        self.meet_at(state, join, until, out)
+        self.meet_at(state, Some(join), until, out)
+    }
+
+    /// Walks the lanes of the state, all of which have left a region by BREAK, up to the end of the
+    /// region around it.
+    pub(super) fn leave_region(
+        &mut self,
+        state: &mut State,
+        pc: Pc,
+        outside: Pc,
+        out: &mut Walked,
+    ) -> Result<Onward, Fault> {
+        self.stays_in_whole(pc, outside)?;
+        out.away |= state.may;
+        let mut leaving = state.clone();
+        let paths = self.side(&mut leaving, (Pc::new(pc.get() + 1), outside), out)?;
+        out.paths.append(paths);
+        if !leaving.may.is_empty() {
+            self.arrive_early(pc, outside, leaving)?;
+        }
+        (state.may, state.must) = (LaneMask::empty(), LaneMask::empty());
+        Ok(Onward::Nowhere)
+    }
+
+    /// Checks that lanes do not leave a loop that is taken as a whole.
+    fn stays_in_whole(&self, pc: Pc, to: Pc) -> Result<(), Fault> {
+        if self.wholes.last().is_none_or(|whole| self.flow.contains_pc(whole.index, to)) {
+            return Ok(());
+        }
+        Err(self.beyond(pc, "a BREAK out of a loop that is taken as a whole"))
+    }
+
+    /// Walks a side of such a branch, and returns its paths.
+    fn side(&mut self, state: &mut State, (from, to): (Pc, Pc), out: &mut Walked) -> Result<PathSet, Fault> {
+        let walked = self.walk(state, from, Some(to), Begin::Comes)?;
+        if !walked.possible {
+            return Err(self.beyond(from, "bounds of loops that lanes exceed behind a BREAK"));
+        }
+        out.gone |= walked.gone;
+        out.away |= walked.away;
+        Ok(walked.paths)
     }
 
     /// Records lanes that have arrived early at the end of a region.

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use warpbound_core::base::Pc;
-use warpbound_core::program::joins::Irregular;
+use warpbound_core::program::joins::{Break, Irregular};
 use warpbound_core::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg};
 use warpbound_core::program::{KernelCode, Sem};
 
@@ -16,8 +16,9 @@ pub(super) struct CodeFlow {
     may_diverge: Vec<bool>,
     /// For each block, the block at which lanes that diverge at its end wait for each other.
     joins: Vec<Option<usize>>,
-    /// For each block whose last branch takes lanes out of regions, the block at which they wait.
-    breaks: Vec<Option<usize>>,
+    /// For each block whose last branch parts lanes that have left regions by BREAK from the others,
+    /// the way of these lanes.
+    breaks: Vec<Option<Break>>,
     /// Whether lanes reconverge where instructions say it, and not at post-dominators.
     explicit: bool,
     /// For each block, the loop whose header it is.
@@ -69,6 +70,7 @@ impl CodeFlow {
             let first_loop = flow.loops.len();
             let whole = |join: &Option<usize>| join.map(|join| join + function.first);
             flow.joins.extend(function.joins.innermost.iter().map(whole));
+            let whole = |way: &Option<Break>| way.map(|way| Break { join: way.join + function.first, ..way });
             flow.breaks.extend(function.joins.breaks.iter().map(whole));
             for (local, found) in function.loops.loops.iter().enumerate() {
                 let header = found.header + function.first;
@@ -134,10 +136,17 @@ impl CodeFlow {
         }
     }
 
-    /// Returns the instruction at which lanes that take this branch wait, if they have left regions
-    /// by BREAK.
-    pub(super) fn break_to(&self, branch: Pc) -> Option<Pc> {
-        self.breaks[self.block_of(branch)].map(|block| self.start_of(block))
+    /// Returns the instruction at which lanes wait that have left regions by BREAK, if this branch
+    /// parts them from the others, and whether they are the lanes that take it.
+    pub(super) fn break_at(&self, branch: Pc) -> Option<(Pc, bool)> {
+        self.breaks[self.block_of(branch)].map(|Break { join, taken }| (self.start_of(join), taken))
+    }
+
+    /// Returns the instruction at which the lanes wait that leave a region by this BREAK, if all lanes
+    /// that reach it do.
+    pub(super) fn exit_to(&self, leaving: Pc) -> Option<Pc> {
+        let function = &self.functions[self.function_of(leaving)];
+        function.joins.exits.get(&leaving).map(|&block| self.start_of(function.first + block))
     }
 
     /// Returns whether lanes that have left inner regions by BREAK arrive at the end of the region

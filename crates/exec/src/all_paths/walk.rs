@@ -3,6 +3,7 @@
 use super::super::barrier;
 use super::super::fault::{self, Fault};
 use super::super::lanes::width_mask;
+use super::breaks::Leaving;
 use super::effect::Executions;
 use super::fork::Onward;
 use super::state::State;
@@ -100,8 +101,9 @@ impl<'a> Walker<'_, 'a> {
         match &instr.sem {
             Sem::Branch { target, .. } => {
                 let join = self.flow.join(pc, &instr.sem);
-                if let Some(outside) = self.flow.break_to(pc) {
-                    return self.leave_regions(state, pc, (*target, next), (outside, join), until, out);
+                if let (Some((outside, taken)), Some(join)) = (self.flow.break_at(pc), join) {
+                    let way = Leaving { outside, join, taken };
+                    return self.leave_regions(state, pc, (*target, next), way, until, out);
                 }
                 return self.branch(state, pc, (*target, next, join), until, out);
             }
@@ -125,6 +127,9 @@ impl<'a> Walker<'_, 'a> {
                     return Err(self.beyond(irregular.pc, irregular.what));
                 }
                 out.paths.push(Step::plain(pc));
+                if let Some(outside) = self.flow.exit_to(pc) {
+                    return self.leave_region(state, pc, outside, out);
+                }
                 if let Sem::OpenRegion { join, .. } = &instr.sem
                     && self.flow.is_reached_by_break(pc)
                 {

@@ -6,6 +6,7 @@ use super::state::{InLoop, State};
 use super::walker::{Begin, Walked, Walker, Whole};
 use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::path::{LoopIterations, PathPart, PathSet, Way};
+use warpbound_core::program::Flow;
 
 /// The number of iterations of a loop that are walked one by one, each with its own known values.
 /// The remaining iterations of a loop with a bound are represented by one part of the path: the
@@ -83,6 +84,14 @@ impl Walker<'_, '_> {
                     false => inside.known_exit = true,
                 }
             }
+        }
+    }
+
+    /// Records that it depends on an unknown value whether lanes end in the loops around them.
+    pub(super) fn note_unknown_end(&self, state: &mut State, pc: Pc, reg: RegId) {
+        let cause = state.values.origin_of(&[reg]);
+        for inside in state.loops.iter_mut().filter(|inside| inside.rounds.is_some()) {
+            inside.unknown_exit = Some((pc, cause));
         }
     }
 
@@ -263,9 +272,11 @@ impl Walker<'_, '_> {
             Some(cause) => format!("the result of line {cause}"),
             None => "unknown data".to_owned(),
         };
+        let exit = program.instr(branch);
+        let how = if exit.flow == Flow::Exit { "the end of threads" } else { "the branch" };
         let message = format!(
-            "the number of iterations of the loop of line {line} depends on {cause}, through the branch in line {}",
-            program.instr(branch).line
+            "the number of iterations of the loop of line {line} depends on {cause}, through {how} in line {}",
+            exit.line
         );
         let hint = format!("give the largest number of times that it goes back: --loop-bound {line}=N");
         fault::at(program, header, message, &hint)

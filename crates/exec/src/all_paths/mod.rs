@@ -57,10 +57,37 @@
 //! after the other, each at most as often as the bound of the loop says, and there are no more
 //! groups than lanes. A group may resume at any point of an iteration where lanes can wait.
 //!
+//! # Machine code
+//! In machine code since Volta, lanes reconverge where instructions say it
+//! ([`joins`](warpbound_core::program::joins)). BSSY opens a region, and BSYNC closes it. At each
+//! instruction the walk knows which regions are open, because every way to the instruction opens the
+//! same ones. A divergent branch waits at the end of the innermost region, and a branch outside of
+//! every region has no reconvergence point. The stack runs the taken side first, up to the BSYNC,
+//! then the other side, and then continues behind the BSYNC with the lanes of both. This is the order
+//! in which branches are walked, with the instruction behind BSYNC as the reconvergence point.
+//!
+//! * *BREAK* takes lanes out of the innermost region. A branch under the same guard, or under its
+//!   complement, then parts them from the lanes that stay. Lanes that have left wait at the end of
+//!   the next outer region. The region around it is walked as a whole, up to its end
+//!   (`breaks.rs`): until then, lanes that have left inner regions count as lanes that may have
+//!   ended. At its end they join the others. In the stack, they leave all entries of the inner
+//!   regions when they reach the BSYNC of the outer one, so no lane waits for them there. A region
+//!   of the same barrier must not begin before, because BSSY would clear the barrier.
+//! * *A call* runs until every lane that called has returned, and then continues behind the call with
+//!   these lanes (`calls.rs`). The function has an activation of its own, so its regions and loops
+//!   end in it.
+//! * *The order of paths changes* at a barrier of the block, and at WARPSYNC, if other lanes of the
+//!   warp can still run: the stack turns to them first. The walk accepts these instructions only
+//!   where no such lanes exist: it is not on the first side of a branch at which lanes may diverge,
+//!   and not in or behind a loop that is taken as a whole and that some lanes may leave before others.
+//!   Lanes that wait at the end of a region cannot run. YIELD and collective instructions are errors.
+//! * *Parts of instructions.* Some instructions consist of several operations, of which one has the
+//!   step of all in the path. The others are executed without a step.
+//!
 //! # Limits
 //! The following are errors, and no set of paths is given: calls with parameters or through
-//! pointers, branch tables, the reconvergence instructions of Pascal's machine code, BREAK, YIELD,
-//! and barriers that only some paths reach because their guard
+//! pointers, branch tables, the reconvergence instructions of Pascal's machine code, regions that
+//! cannot be determined, YIELD, collective instructions of diverged lanes, and barriers that only some paths reach because their guard
 //! depends on unknown data. In loops that are taken as a whole, ends of threads and exits of
 //! several loops at once are errors too. A variable in constant memory that a launch file sets is
 //! unknown like other data unless the file declares it constant, and local memory is always

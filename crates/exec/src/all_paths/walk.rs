@@ -204,7 +204,11 @@ impl<'a> Walker<'_, 'a> {
         until: Option<Pc>,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
-        let guard = state.values.guard(self.context.program.instr(pc).guard, state.may);
+        let guard_of = self.context.program.instr(pc).guard;
+        let guard = state.values.guard(guard_of, state.may);
+        if let Some(guard_of) = guard_of.filter(|_| guard.may != guard.must) {
+            self.note_unknown_end(state, pc, guard_of.reg);
+        }
         out.gone |= guard.may;
         state.may.remove(guard.must);
         state.must.remove(guard.may);

@@ -27,6 +27,8 @@ struct Writer {
     targets: Vec<(String, usize)>,
     /// Whether regions are marked, as machine code marks them.
     marks: bool,
+    /// Whether the barrier of a region is its depth, rather than different for regions side by side.
+    by_depth: bool,
     /// The numbers of the regions that are open, outer ones first.
     open: Vec<u32>,
     /// The number of regions so far.
@@ -71,17 +73,23 @@ impl Writer {
         let opens = self.marks && self.chance(75);
         if opens {
             self.open.push(self.regions);
+            let text = super::regions::open(self.barrier(self.open.len() - 1), self.regions);
             self.regions += 1;
-            let text = super::regions::open(self.open.len(), self.regions - 1);
             self.line(&text);
         }
         opens
     }
 
+    /// Returns the number of the barrier of the open region at a depth.
+    fn barrier(&self, depth: usize) -> u32 {
+        if self.by_depth { depth as u32 } else { self.open[depth] % 16 }
+    }
+
     fn close_region(&mut self, opened: bool) {
         if opened {
-            let number = self.open.pop().expect("a region is open");
-            let text = super::regions::close(self.open.len() + 1, number);
+            let number = *self.open.last().expect("a region is open");
+            let text = super::regions::close(self.barrier(self.open.len() - 1), number);
+            self.open.pop();
             self.line(&text);
         }
     }
@@ -89,7 +97,7 @@ impl Writer {
     /// Leaves the inner regions, all but the first `depth`, under a guard.
     fn leave_regions(&mut self, depth: usize, guard: &str) {
         for at in (depth..self.open.len()).rev() {
-            let text = format!("{guard}{}", super::regions::leave(at + 1, self.open[at]));
+            let text = format!("{guard}{}", super::regions::leave(self.barrier(at), self.open[at]));
             self.line(&text);
         }
     }
@@ -474,6 +482,7 @@ pub fn case(seed: u64, marks: bool) -> Case {
         budget,
         targets: Vec::new(),
         marks,
+        by_depth: seed % 3 == 0,
         open: Vec::new(),
         regions: 0,
         apart_from: 0,
@@ -510,9 +519,12 @@ pub fn case(seed: u64, marks: bool) -> Case {
         let (a, b) = (writer.value(), writer.value());
         writer.line(&format!("setp.lt.u32 %p{predicate}, %r{a}, %r{b};"));
     }
+    // a region around everything, which lanes of the others may leave for
+    let opened = marks && seed % 4 > 0 && writer.open_region();
     while writer.budget > 0 {
         writer.statements(true);
     }
+    writer.close_region(opened);
     let mut body = writer.out;
     let _ = write!(body, "ret;");
     let inputs = (0..4).map(|_| input(&mut rng, long_loops)).collect();

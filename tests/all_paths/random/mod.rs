@@ -5,6 +5,7 @@ mod generate;
 mod lanes;
 mod measured;
 mod member;
+mod regions;
 mod resident;
 mod written;
 
@@ -122,6 +123,19 @@ const STEPS: u64 = 40_000;
 /// Returns a description of what contradicts the claims.
 pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<CaseResult, String> {
     let program = case.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
+    attack_program(case, program, machine, simulate)
+}
+
+/// Compares the paths of the runs of a program with the sets.
+///
+/// # Errors
+/// Returns a description of what contradicts the claims.
+pub fn attack_program(
+    case: &Case,
+    program: KernelCode,
+    machine: &Machine,
+    simulate: bool,
+) -> Result<CaseResult, String> {
     let launches: Vec<Launch> = case.inputs.iter().map(|input| case.launch(input)).collect();
     let options = Options { traffic: true, ..Options::of(machine, 1 << 18) };
     let mut runs = Vec::new();
@@ -271,7 +285,7 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
         if begun.elapsed() > limit {
             break;
         }
-        let case = generate::case(seed);
+        let case = generate::case(seed, false);
         all.kernels += 1;
         match attack(&case, &isa, &machines[machine_index(seed)], seed % 2 == 0) {
             Ok(CaseResult::Held(counts)) => {
@@ -322,13 +336,16 @@ fn long_campaign() {
 #[ignore = "shows one kernel; ADVERSARY_SEED=N"]
 fn show() {
     let seed = std::env::var("ADVERSARY_SEED").unwrap().parse().unwrap();
-    let case = generate::case(seed);
+    let marks = std::env::var_os("ADVERSARY_MARKS").is_some();
+    let case = generate::case(seed, marks);
     for (number, line) in case.text().lines().enumerate() {
         println!("{:4} {line}", number + 1);
     }
     println!("grid {:?} block {:?} slack {} first {}", case.grid, case.block, case.slack, case.bounds_first);
     let machines = MACHINES.map(crate::shipped::machine);
-    let outcome = attack(&case, &crate::shipped::isa(), &machines[machine_index(seed)], true);
+    let program = case.program(&crate::shipped::isa()).unwrap();
+    let program = if marks { regions::marked(program) } else { program };
+    let outcome = attack_program(&case, program, &machines[machine_index(seed)], true);
     match outcome {
         Ok(outcome) => println!("{outcome:?}"),
         Err(violation) => println!("{violation}"),

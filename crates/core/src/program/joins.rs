@@ -214,7 +214,9 @@ impl Regions<'_> {
             let last = self.cfg.last(self.program, block);
             let same = last.guard.filter(|guard| guard.reg == leaving.guard.reg);
             match same {
-                Some(guard) if self.target_of(block).is_some() && self.cfg.graph.successors(block).len() == 2 => {
+                Some(guard)
+                    if self.target_of(block).is_some() && self.cfg.graph.successors(block).len() == 2 =>
+                {
                     leaving.taken = guard.negate == leaving.guard.negate;
                 }
                 _ => {
@@ -255,7 +257,9 @@ impl Regions<'_> {
                 }
                 let join = open.pop().map(|inner| inner.join);
                 if instr.guard.is_some() || join != Some(Pc::new(pc.get() + 1)) {
-                    return irregular("a BSYNC that has a guard, or is not in front of the end of its region");
+                    return irregular(
+                        "a BSYNC that has a guard, or is not in front of the end of its region",
+                    );
                 }
             }
             Sem::LeaveRegion { region: Region::Barrier(barrier) } => {

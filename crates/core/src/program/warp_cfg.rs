@@ -10,8 +10,8 @@
 
 use super::KernelCode;
 use super::cfg::{BasicBlock, Cfg, Successors};
-use super::joins::Joins;
 use super::graph::{DivergentEdge, FlowGraph, Irreducible, LoopTree, divergent_edges, published_edges};
+use super::joins::Joins;
 use super::sem::{Sem, jump, straight};
 use super::uniform::Uniformity;
 use crate::base::Pc;

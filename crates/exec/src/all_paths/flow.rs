@@ -99,7 +99,8 @@ impl CodeFlow {
 
     /// Returns the number of the function that contains an instruction.
     fn function_of(&self, pc: Pc) -> usize {
-        let start = |function: &FunctionCfg| function.cfg.blocks.first().map_or(Pc::new(0), |first| first.start);
+        let start =
+            |function: &FunctionCfg| function.cfg.blocks.first().map_or(Pc::new(0), |first| first.start);
         self.functions.partition_point(|function| start(function) <= pc) - 1
     }
 
@@ -119,7 +120,8 @@ impl CodeFlow {
 
     /// Returns the first instruction of a block.
     fn start_of(&self, block: usize) -> Pc {
-        let function = &self.functions[self.functions.partition_point(|function| function.first <= block) - 1];
+        let function =
+            &self.functions[self.functions.partition_point(|function| function.first <= block) - 1];
         function.cfg.blocks[block - function.first].start
     }
 
@@ -176,7 +178,8 @@ impl CodeFlow {
 
     /// Returns whether an instruction is in a loop.
     pub(super) fn contains_pc(&self, index: usize, pc: Pc) -> bool {
-        let end = self.functions.last().and_then(|last| last.cfg.blocks.last()).map_or(Pc::new(0), |last| last.end);
+        let end =
+            self.functions.last().and_then(|last| last.cfg.blocks.last()).map_or(Pc::new(0), |last| last.end);
         pc < end && self.contains(index, self.block_of(pc))
     }
 

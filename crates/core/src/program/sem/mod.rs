@@ -463,7 +463,8 @@ impl Call {
     /// Returns whether the call only transfers control: registers and memory stay as they are, as
     /// in machine code.
     pub fn moves_nothing(&self, program: &super::KernelCode) -> bool {
-        let frame = program.functions.get(self.function as usize).and_then(|function| function.frame.as_ref());
+        let frame =
+            program.functions.get(self.function as usize).and_then(|function| function.frame.as_ref());
         self.pass.is_empty() && self.give_back.is_empty() && frame.is_none()
     }
 }

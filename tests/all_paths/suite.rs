@@ -10,7 +10,7 @@ use warpbound::check::{Workload, WorkloadKind};
 use warpbound::exec::{Executor, Options};
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::TimingTable;
+use warpbound::program::{Sem, TimingTable};
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
 
 use crate::runs;
@@ -79,8 +79,8 @@ fn observed_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
         for path in &paths.warps {
             let mut rounds = vec![None; kernel.loops.loops.len()];
             for step in path.steps() {
-                let block = graph.block_of(step.pc());
-                if graph.blocks[block].start != step.pc() {
+                let Some(block) = graph.block_entered_at(&shipped.program, step.pc()) else { continue };
+                if block >= kernel.cfg.blocks.len() {
                     continue;
                 }
                 for (index, found) in kernel.loops.loops.iter().enumerate() {
@@ -141,6 +141,47 @@ fn paths_of_all_launches_are_in_their_sets() {
     println!("{launches} launches, {of_one_path} of one path");
     assert!(launches > 200 && of_one_path > launches * 3 / 4, "{of_one_path} of {launches}");
 }
+
+/// The same for machine code of Ampere, whose lanes reconverge where BSSY and BSYNC say it, and which
+/// calls functions.
+#[test]
+fn paths_of_machine_code_are_in_their_sets() {
+    let machine = machine("ecrts25-orin");
+    let (mut with_regions, mut with_calls, mut refused) = (0, 0, Vec::new());
+    for file in launch_files() {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let has_code = file.parent().is_some_and(|folder| {
+            let kernel = folder.file_name().unwrap().to_string_lossy();
+            folder.join(format!("{kernel}.sm_86.cubin")).exists()
+        });
+        if !has_code || name.ends_with("_grid") || name.ends_with("_waves") {
+            continue;
+        }
+        let shipped = load_by(&file, 0, "sm_86.cubin");
+        let has = |is: fn(&Sem) -> bool| shipped.program.instrs.iter().any(|instr| is(&instr.sem));
+        let found = run(&shipped, &machine, &HashMap::new()).or_else(|error| {
+            assert!(error.contains("--loop-bound") || error.contains("does not know"), "{name}: {error}");
+            run(&shipped, &machine, &observed_bounds(&shipped))
+        });
+        match found {
+            Err(error) => {
+                assert!(error.contains("does not know"), "{name}: {error}");
+                refused.push(name);
+            }
+            Ok((iwb, found)) => {
+                assert!(value(&found).get() >= iwb, "{name}: {} is below {iwb}", value(&found));
+                with_regions += usize::from(has(|sem| matches!(sem, Sem::OpenRegion { .. })));
+                with_calls += usize::from(has(|sem| matches!(sem, Sem::Call(_))));
+            }
+        }
+    }
+    println!("{with_regions} with regions, {with_calls} with calls, refused {refused:?}");
+    assert!(with_regions > 15 && with_calls > 3, "{with_regions}, {with_calls}");
+    assert_eq!(refused, REFUSED);
+}
+
+/// The launches whose machine code the analysis of all paths refuses: lanes end in a long loop.
+const REFUSED: [&str; 2] = ["eigen_cluster", "eigen_single"];
 
 /// The launches with loops whose trip counts depend on data.
 const BOUNDED: [&str; 9] = [

@@ -294,7 +294,8 @@ impl Writer {
         self.line(&format!("{on}:"));
     }
 
-    fn branch(&mut self, alike: bool) {
+    /// Writes a branch; `around` says whether all lanes of the warp come to it together.
+    fn branch(&mut self, alike: bool, around: bool) {
         let opened = self.open_region();
         let condition = self.condition(alike);
         let (other, end) = (self.label("ELSE"), self.label("END"));
@@ -312,6 +313,11 @@ impl Writer {
         }
         self.line(&format!("{end}:"));
         self.close_region(opened);
+        if self.marks && !opened && self.chance(60) {
+            // where machine code lets lanes meet without a region
+            let meeting = if around && self.barriers { "bar.sync 0;" } else { "bar.warp.sync -1;" };
+            self.line(meeting);
+        }
         self.apart_from = before;
     }
 
@@ -419,8 +425,8 @@ impl Writer {
             let deep = self.depth > 4 || self.budget < 0;
             match kind {
                 0..18 if !deep => {
-                    let alike = alike && self.chance(50);
-                    self.branch(alike);
+                    let inside = alike && self.chance(50);
+                    self.branch(inside, alike);
                 }
                 18..32 if !deep && self.counters < 9 => self.repeat(alike),
                 32..50 if self.jumps || self.ends => {

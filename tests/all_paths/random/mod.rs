@@ -1,6 +1,7 @@
 //! Random kernels and the bound over all paths: every run's paths are in the sets, and no run takes
 //! longer.
 
+mod calls;
 mod generate;
 mod lanes;
 mod measured;

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::Cfg;
-use super::sem::{Region, Sem};
+use super::sem::{Operand, Region, Sem};
 use super::{Guard, KernelCode};
 use crate::base::Pc;
 
@@ -25,6 +25,10 @@ pub struct Joins {
     /// For each block, the block at which lanes that diverge at its end, and do not leave regions
     /// by BREAK, wait for each other.
     pub innermost: Vec<Option<usize>>,
+    /// For each block, the instruction at which lanes that diverge at its end continue together because
+    /// all of them come to the same barrier of the block, or to the WARPSYNC in front of the
+    /// instruction, before they come to the end of a region.
+    pub meetings: Vec<Option<Pc>>,
     /// For each block whose last branch parts lanes that have left regions by BREAK from the others,
     /// the way of these lanes.
     pub breaks: Vec<Option<Break>>,
@@ -86,6 +90,7 @@ impl Joins {
         let mut found = Self {
             blocks: vec![None; cfg.blocks.len()],
             innermost: vec![None; cfg.blocks.len()],
+            meetings: vec![None; cfg.blocks.len()],
             breaks: vec![None; cfg.blocks.len()],
             exits: BTreeMap::new(),
             reached_by_break: BTreeSet::new(),
@@ -98,7 +103,14 @@ impl Joins {
         }
         let mut regions = Regions { program, cfg, at_start: vec![None; cfg.blocks.len()] };
         match regions.follow() {
-            Ok(ends) => found.fill(cfg, &ends),
+            Ok(ends) => {
+                found.fill(cfg, &ends);
+                // lanes that have left a region by BREAK stay apart from others at a barrier
+                if found.reached_by_break.is_empty() {
+                    found.meetings =
+                        ends.iter().enumerate().map(|(block, end)| regions.meeting(block, end)).collect();
+                }
+            }
             Err(irregular) => found.irregular = Some(irregular),
         }
         found
@@ -226,6 +238,35 @@ impl Regions<'_> {
             }
         }
         Ok(end)
+    }
+
+    /// Returns the instruction at which all lanes that diverge at the end of a block meet at a barrier
+    /// or a WARPSYNC, in the regions that are open there.
+    fn meeting(&self, block: usize, end: &End) -> Option<Pc> {
+        let next = |&block: &usize| self.cfg.post_dominator[block];
+        for passed in std::iter::successors(self.cfg.post_dominator[block], next) {
+            let mut there = End { open: self.at_start[passed].clone()?, ..End::default() };
+            let range = self.cfg.blocks[passed];
+            for pc in (range.start.index()..range.end.index()).map(Pc::from_index) {
+                let instr = self.program.instr(pc);
+                let behind = Pc::new(pc.get() + 1);
+                let meeting = match &instr.sem {
+                    Sem::WarpSync { members: Operand::Imm(0xffff_ffff) } => Some(behind),
+                    Sem::Barrier(barrier) if barrier.partly => Some(pc),
+                    _ => None,
+                };
+                let place = |open: &Open| (open.barrier, open.at);
+                let same = there.open.iter().map(place).eq(end.open.iter().map(place));
+                if meeting.is_some() {
+                    return meeting.filter(|_| same && instr.guard.is_none());
+                }
+                self.step(pc, &mut there).ok()?;
+                if there.open.len() < end.open.len() {
+                    return None;
+                }
+            }
+        }
+        None
     }
 
     /// Returns the block to which the branch at the end of a block goes, if there is one.

@@ -138,6 +138,13 @@ impl CodeFlow {
         }
     }
 
+    /// Returns the instruction at which lanes that diverge at this branch continue together because
+    /// they meet at a barrier of the block, or at the WARPSYNC in front of it.
+    pub(super) fn meeting_of(&self, branch: Pc) -> Option<Pc> {
+        let function = &self.functions[self.function_of(branch)];
+        function.joins.meetings[function.cfg.block_of(branch)]
+    }
+
     /// Returns the instruction at which lanes wait that have left regions by BREAK, if this branch
     /// parts them from the others, and whether they are the lanes that take it.
     pub(super) fn break_at(&self, branch: Pc) -> Option<(Pc, bool)> {

@@ -3,7 +3,7 @@
 
 use super::super::fault::Fault;
 use super::state::State;
-use super::walker::{Begin, Walked, Walker};
+use super::walker::{Begin, Meeting, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::path::{PathPart, Sides, Step};
 
@@ -90,6 +90,15 @@ impl Walker<'_, '_> {
             let stay = self.leave(state, (target, next), &sides, leaving, join, out)?;
             return Ok(stay.map_or(Onward::Nowhere, Onward::To));
         }
+        if sides.both && self.parts_before_meeting(reconverge) {
+            return Err(self.beyond(pc, "lanes that diverge again before they meet at a barrier"));
+        }
+        if let Some(at) = self.flow.meeting_of(pc).filter(|_| sides.both && !self.lanes_elsewhere()) {
+            self.meeting = Some(Meeting { at, region: reconverge, calls: self.calls.len() });
+            let possible = self.fork(state, (target, next), sides, Some(at), out)?;
+            self.meeting = None;
+            return if possible { self.meet_at(state, Some(at), until, out) } else { Ok(Onward::Never) };
+        }
         let mut join = reconverge.or(until);
         let apart = self.header_if_diverged(pc, reconverge);
         if let Some(header) = apart {
@@ -107,6 +116,18 @@ impl Walker<'_, '_> {
             return Ok(Onward::Never);
         }
         self.meet_at(state, join, until, out)
+    }
+
+    /// Returns whether lanes that diverge at a branch meet only where both sides of an outer branch
+    /// meet at a barrier or WARPSYNC. Then the stack does not turn to the sides one after the other.
+    fn parts_before_meeting(&self, reconverge: Option<Pc>) -> bool {
+        let same = |meeting: Meeting| meeting.region == reconverge && meeting.calls == self.calls.len();
+        self.meeting.is_some_and(same)
+    }
+
+    /// Returns whether both sides of a branch meet in front of this instruction.
+    pub(super) fn meets_at(&self, next: Pc) -> bool {
+        self.meeting.is_some_and(|meeting| meeting.at == next && meeting.calls == self.calls.len())
     }
 
     /// Returns the lanes on both sides of a branch, given its target and the next instruction.

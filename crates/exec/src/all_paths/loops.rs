@@ -105,6 +105,10 @@ impl Walker<'_, '_> {
         most: u64,
         out: &mut Walked,
     ) -> Result<Option<Pc>, Fault> {
+        if self.meeting.is_some() && self.flow.splits(index) {
+            let feature = "lanes that leave a loop that is taken as a whole, before they meet at a barrier";
+            return Err(self.beyond(header, feature));
+        }
         let before = state.must;
         let (round, whole) = self.any_round(state, (index, header), until)?;
         let Some(left) = whole.left else {

@@ -139,7 +139,7 @@ impl<'a> Walker<'_, 'a> {
             Sem::Yield | Sem::Collect { .. } | Sem::EndCollective => {
                 return Err(self.beyond(pc, "instructions for threads that run independently of each other"));
             }
-            Sem::WarpSync { .. } if self.lanes_elsewhere() => {
+            Sem::WarpSync { .. } if self.lanes_elsewhere() && !self.meets_at(next) => {
                 return Err(
                     self.beyond(pc, "barriers of a warp at which lanes on other paths may be awaited")
                 );

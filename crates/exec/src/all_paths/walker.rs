@@ -38,6 +38,8 @@ pub(super) struct Walker<'w, 'a> {
     pub(super) depth: usize,
     /// The number of branches and loops of which a side is walked while lanes may be on another.
     pub(super) others: usize,
+    /// The meeting to which both sides of a branch are walked, if there is one.
+    pub(super) meeting: Option<Meeting>,
     /// The open regions at whose end lanes arrive early, outer ones first.
     pub(super) early: Vec<Early>,
     /// The open calls: for each, the state of the lanes that have returned from it.
@@ -51,6 +53,17 @@ impl Walked {
     pub(super) fn new() -> Self {
         Self { paths: PathSet::default(), gone: LaneMask::empty(), away: LaneMask::empty(), possible: true }
     }
+}
+
+/// A barrier or WARPSYNC at which the lanes of both sides of a branch meet.
+#[derive(Clone, Copy)]
+pub(super) struct Meeting {
+    /// The instruction at which they continue together.
+    pub(super) at: Pc,
+    /// The end of the region around the branch.
+    pub(super) region: Option<Pc>,
+    /// The number of open calls.
+    pub(super) calls: usize,
 }
 
 /// A region of machine code at whose end lanes arrive that have left the regions within it by BREAK.
@@ -111,6 +124,7 @@ impl<'w, 'a> Walker<'w, 'a> {
             partial_barriers: false,
             depth: 0,
             others: 0,
+            meeting: None,
             early: Vec::new(),
             calls: Vec::new(),
             wholes,
@@ -122,9 +136,10 @@ impl<'w, 'a> Walker<'w, 'a> {
         !state.must.is_empty() || (out.gone | out.away).is_empty()
     }
 
-    /// Returns whether lanes of the warp may be on paths that run before all lanes meet again.
+    /// Returns whether lanes of the warp may be on paths that run before all lanes meet again, or wait
+    /// at a meeting.
     pub(super) fn lanes_elsewhere(&self) -> bool {
-        self.others > 0 || self.wholes.iter().any(|whole| self.flow.splits(whole.index))
+        self.others > 0 || self.meeting.is_some() || self.wholes.iter().any(|whole| self.flow.splits(whole.index))
     }
 
     pub(super) fn beyond(&self, pc: Pc, feature: &str) -> Fault {

@@ -10,8 +10,8 @@ use warpbound::check::{Workload, WorkloadKind};
 use warpbound::exec::{Executor, Options};
 use warpbound::machine::Machine;
 use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::{Sem, TimingTable};
 use warpbound::program::warp_cfg::{Divergence, WarpCfg};
+use warpbound::program::{Sem, TimingTable};
 
 use crate::runs;
 use crate::shipped::{Shipped, launch_files, load_by, machine, machine_of};

@@ -16,7 +16,7 @@
 use warpbound::exec::Options;
 use warpbound::exec::races::BlockOrder;
 use warpbound::program::{Area, BarrierId, KernelCode, MemoryOp, TimingTable};
-use warpbound::sass::Module;
+use warpbound::sass::{Module, text};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -108,5 +108,20 @@ fn quotients_of_64_bits_are_exact() {
     });
     for (index, (a, b)) in pairs.into_iter().enumerate() {
         assert_eq!((q[index], r[index]), (a.wrapping_div(b), a.wrapping_rem(b)), "{a} / {b}");
+    }
+}
+
+/// Branches on whether the lanes are together, of Hopper, and the WARPSYNC of Ampere for lanes that
+/// go on alone, as NVIDIA's disassembler prints them.
+#[test]
+fn branches_of_lanes_that_are_together_are_decoded() {
+    for (target, word, expected) in [
+        (90, 0x000f_ea00_0b80_0000_0000_0003_0450_7947_u128, "BRA.CONV UR4, TARGET"),
+        (90, 0x000f_ea00_0b80_0000_0000_0002_0428_7947, "BRA.DIV UR4, TARGET"),
+        (86, 0x000f_ea00_03c0_0000_0000_0004_0000_7348, "WARPSYNC.EXCLUSIVE R4"),
+    ] {
+        let encoding = encoding_for(target);
+        let decoded = encoding.decode(word & !encoding.control.mask()).unwrap();
+        assert_eq!(text(&decoded, 16, 0, |_| "TARGET".to_owned()).trim_end(), expected);
     }
 }

@@ -130,7 +130,12 @@ fn calls_are_followed_to_their_returns() {
         let program = program(with_regions);
         assert!(program.instrs.iter().any(|instr| matches!(instr.sem, Sem::Call(_))));
         for seed in 0..6 {
-            let found = attack_program(&case(if seed % 2 == 0 { 32 } else { 48 }, seed), program.clone(), &machine, true);
+            let found = attack_program(
+                &case(if seed % 2 == 0 { 32 } else { 48 }, seed),
+                program.clone(),
+                &machine,
+                true,
+            );
             let found = found.unwrap_or_else(|violation| panic!("{violation:.2000}"));
             assert!(matches!(found, CaseResult::Held(_)), "{found:?}");
         }

@@ -4,7 +4,8 @@
 //! In machine code since Volta they reconverge where BSYNC closes the innermost region that BSSY
 //! has opened around the branch, and a branch outside of every region has no such point. Lanes that
 //! leave regions by BREAK, in front of a branch under the same guard or its complement, wait at the
-//! end of the innermost region that they are still in.
+//! end of the innermost region that they are still in. Lanes also continue together where all of them
+//! come to the same barrier of the block, or to a WARPSYNC of all lanes.
 //!
 //! [`Joins::new`] finds the regions that are open at each instruction, and reports code for which
 //! they are not determined.

@@ -81,6 +81,14 @@
 //!   where no such lanes exist: it is not on the first side of a branch at which lanes may diverge,
 //!   and not in or behind a loop that is taken as a whole and that some lanes may leave before others.
 //!   Lanes that wait at the end of a region cannot run. YIELD and collective instructions are errors.
+//! * *A meeting.* Compilers also let the lanes of both sides of a branch meet without a region, at a
+//!   WARPSYNC of all lanes or at a barrier of the block that is on every way from the branch. The
+//!   stack holds the side that comes first, runs the other one, and continues with both together:
+//!   behind the WARPSYNC, which each side executes, or at the barrier, which they execute together.
+//!   This holds if no other lanes can run when the branch diverges, and if no side diverges again
+//!   without a region of its own, because the stack turns to the side that has waited longest. The
+//!   walk accepts a meeting only then. No lane may have left a region by BREAK, because the stack
+//!   keeps it apart from others that do not wait for the same lanes.
 //! * *Parts of instructions.* Some instructions consist of several operations, of which one has the
 //!   step of all in the path. The others are executed without a step.
 //!

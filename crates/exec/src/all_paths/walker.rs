@@ -139,7 +139,9 @@ impl<'w, 'a> Walker<'w, 'a> {
     /// Returns whether lanes of the warp may be on paths that run before all lanes meet again, or wait
     /// at a meeting.
     pub(super) fn lanes_elsewhere(&self) -> bool {
-        self.others > 0 || self.meeting.is_some() || self.wholes.iter().any(|whole| self.flow.splits(whole.index))
+        self.others > 0
+            || self.meeting.is_some()
+            || self.wholes.iter().any(|whole| self.flow.splits(whole.index))
     }
 
     pub(super) fn beyond(&self, pc: Pc, feature: &str) -> Fault {

@@ -304,7 +304,7 @@ impl<'a> Runner<'a> {
 
     fn arrive(&mut self, id: usize, pc: Pc, arrival: &Arrival) -> Result<(), Fault> {
         if arrival.waits {
-            self.warps[id].state = State::Waiting(pc);
+            self.warps[id].state = State::Waiting(pc, arrival.threads);
         }
         if let Some(detector) = &mut self.context.detector {
             detector.arrive(id, arrival.id);
@@ -339,17 +339,18 @@ impl<'a> Runner<'a> {
         }
         for slot in waiting.slots() {
             let warp = &mut self.warps[slot];
-            let State::Waiting(pc) = warp.state else { continue };
+            let State::Waiting(pc, threads) = warp.state else { continue };
             warp.state = State::Ready;
             let Sem::Barrier(barrier) = &self.context.program.instr(pc).sem else { continue };
-            let live = warp.stack.live();
             let verdict = |holds| if holds { LaneMask::ALL } else { LaneMask::empty() };
             match barrier.kind {
                 BarrierKind::Sync | BarrierKind::Arrive => {}
-                BarrierKind::And(dst, _) => warp.set_pred(dst, verdict(tally.holds == tally.threads), live),
-                BarrierKind::Or(dst, _) => warp.set_pred(dst, verdict(tally.holds > 0), live),
+                BarrierKind::And(dst, _) => {
+                    warp.set_pred(dst, verdict(tally.holds == tally.threads), threads)
+                }
+                BarrierKind::Or(dst, _) => warp.set_pred(dst, verdict(tally.holds > 0), threads),
                 BarrierKind::Popc(dst, _) => {
-                    warp.set(dst, &[u64::from(tally.holds); WARP_SIZE], live);
+                    warp.set(dst, &[u64::from(tally.holds); WARP_SIZE], threads);
                 }
             }
         }
@@ -388,7 +389,7 @@ impl<'a> Runner<'a> {
         // the warps at the same barrier and instruction, ordered by the first warp of each group
         let mut groups: Vec<(Pc, usize, Vec<usize>)> = Vec::new();
         for warp in &self.warps {
-            let State::Waiting(pc) = warp.state else { continue };
+            let State::Waiting(pc, _) = warp.state else { continue };
             let id = paths.warps[warp.id].steps().last().map_or(0, |step| usize::from(step.barrier().id));
             match groups.iter_mut().find(|(at, barrier, _)| (*at, *barrier) == (pc, id)) {
                 Some((_, _, warps)) => warps.push(warp.id),

@@ -51,7 +51,7 @@ pub(super) enum State {
     /// It can run.
     Ready,
     /// It waits at the barrier instruction at this pc.
-    Waiting(Pc),
+    Waiting(Pc, LaneMask),
     /// It waits for an mbarrier object at the instruction at this pc.
     Suspended(Pc),
     /// All its lanes have ended.

@@ -89,6 +89,9 @@ pub struct Cfg {
 impl Cfg {
     /// Analyses a function that begins at `first` and has one instruction per element of `flow`.
     pub fn new(first: Pc, flow: &[Successors]) -> Self {
+        // machine code may branch into another function; its lanes leave this one
+        let inside =
+            |target: Pc| target.index().checked_sub(first.index()).filter(|&index| index < flow.len());
         let mut leader = vec![false; flow.len()];
         if let Some(start) = leader.first_mut() {
             *start = true;
@@ -97,8 +100,8 @@ impl Cfg {
             if successors.ends_block() && index + 1 < flow.len() {
                 leader[index + 1] = true;
             }
-            for target in &successors.targets {
-                leader[target.index() - first.index()] = true;
+            for index in successors.targets.iter().filter_map(|&target| inside(target)) {
+                leader[index] = true;
             }
         }
         let starts: Vec<usize> = (0..flow.len()).filter(|&i| leader[i]).collect();
@@ -111,8 +114,9 @@ impl Cfg {
         for (block, &(_, end)) in ranges.iter().enumerate() {
             let last = &flow[end - 1];
             let falls = last.falls_through.then_some(end).filter(|&next| next < flow.len());
-            leaves[block] = last.leaves || last.falls_through && end == flow.len();
-            for index in last.targets.iter().map(|t| t.index() - first.index()).chain(falls) {
+            let outside = last.targets.iter().any(|&target| inside(target).is_none());
+            leaves[block] = last.leaves || outside || last.falls_through && end == flow.len();
+            for index in last.targets.iter().filter_map(|&target| inside(target)).chain(falls) {
                 let to = block_of(index);
                 if !successors[block].contains(&to) {
                     successors[block].push(to);

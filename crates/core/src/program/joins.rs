@@ -273,7 +273,9 @@ impl Regions<'_> {
     /// Returns the block to which the branch at the end of a block goes, if there is one.
     fn target_of(&self, block: usize) -> Option<usize> {
         match self.cfg.last(self.program, block).sem {
-            Sem::Branch { target, .. } => Some(self.cfg.block_of(target)),
+            Sem::Branch { target, .. } => {
+                self.cfg.blocks.binary_search_by_key(&target, |block| block.start).ok()
+            }
             _ => None,
         }
     }
@@ -286,6 +288,9 @@ impl Regions<'_> {
         match instr.sem {
             Sem::OpenRegion { .. } | Sem::CloseRegion { .. } if end.leaving.is_some() => {
                 return irregular("a region that begins or ends between a BREAK and its branch");
+            }
+            Sem::Barrier(_) | Sem::WarpSync { .. } if end.leaving.is_some() => {
+                return irregular("a barrier between a BREAK and its branch");
             }
             Sem::OpenRegion { region: Region::Barrier(barrier), join } => {
                 if open.iter().any(|outer| outer.barrier == barrier || outer.left >> barrier & 1 != 0) {

@@ -76,13 +76,17 @@ impl Walker<'_, '_> {
         (other.may, other.must) = (sides.stay, sides.stay_sure);
         let ends = if taken { (outside, join) } else { (join, outside) };
         let mut sets = (PathSet::default(), PathSet::default());
+        // while lanes that have left are on their way, lanes at the end of the inner region may run
+        let (first, second) = (usize::from(sides.others) + usize::from(taken), usize::from(!taken));
         if !sides.taken.is_empty() {
-            self.others += usize::from(sides.others);
+            self.others += first;
             sets.0 = self.side(state, (target, ends.0), out)?;
-            self.others -= usize::from(sides.others);
+            self.others -= first;
         }
         if !sides.stay.is_empty() {
+            self.others += second;
             sets.1 = self.side(&mut other, (next, ends.1), out)?;
+            self.others -= second;
         }
         out.away |= leaves;
         if taken {
@@ -125,7 +129,10 @@ impl Walker<'_, '_> {
         self.stays_in_whole(pc, outside)?;
         out.away |= state.may;
         let mut leaving = state.clone();
+        // lanes that wait at the end of the region that these lanes leave may run now
+        self.others += 1;
         let paths = self.side(&mut leaving, (Pc::new(pc.get() + 1), outside), out)?;
+        self.others -= 1;
         out.paths.append(paths);
         if !leaving.may.is_empty() {
             self.arrive_early(pc, outside, leaving)?;
@@ -144,7 +151,11 @@ impl Walker<'_, '_> {
 
     /// Walks a side of such a branch, and returns its paths.
     fn side(&mut self, state: &mut State, (from, to): (Pc, Pc), out: &mut Walked) -> Result<PathSet, Fault> {
+        let groups = state.values.warp.groups.clone();
         let walked = self.walk(state, from, Some(to), Begin::Comes)?;
+        if groups != state.values.warp.groups {
+            return Err(self.beyond(from, "asynchronous copies behind a BREAK"));
+        }
         if !walked.possible {
             return Err(self.beyond(from, "bounds of loops that lanes exceed behind a BREAK"));
         }

@@ -7,7 +7,7 @@ use super::super::fault::{self, Fault};
 use super::super::lanes::width_mask;
 use super::super::step;
 use super::values::{Holds, Values};
-use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{Accessed, Elsewhere, LineUse, MemoryUse, Step};
 use warpbound_core::program::sem::{
@@ -38,7 +38,8 @@ impl Executed {
 
 /// The data needed to execute instructions that continue at the next one.
 pub(super) struct Effects {
-    /// For each pc, whether the result depends on time, or on where the warp runs.
+    /// For each pc, whether the result depends on time, on where the warp runs, or on constants that
+    /// are unknown.
     varies: Vec<bool>,
     /// Whether constants have the values of the module, and are therefore known.
     pub(super) constants_known: bool,
@@ -46,7 +47,10 @@ pub(super) struct Effects {
 
 impl Effects {
     pub(super) fn new(program: &KernelCode, constants_known: bool) -> Self {
-        let varies = |special: &Special| special.tells_time() || special.tells_place();
+        let varies = |special: &Special| {
+            let of_launch = matches!(special, Special::Const(_)) && !constants_known;
+            of_launch || special.tells_time() || special.tells_place()
+        };
         let reads = |sem: &Sem| sem.registers().specials.iter().any(varies);
         Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }
     }
@@ -102,7 +106,7 @@ struct Execution<'e, 'a> {
     sure: LaneMask,
     /// The active lanes in which the guard may hold, and those in which it certainly holds.
     guard: Holds,
-    /// Whether the result depends on time, or on where the warp runs.
+    /// Whether the result depends on time, on where the warp runs, or on unknown constants.
     varies: bool,
     constants_known: bool,
     /// What it accesses, if that is known before its effects are: the lines of lanes whose address
@@ -159,7 +163,7 @@ impl Execution<'_, '_> {
             lanewise!() | Sem::Nop | Sem::Sleep { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => {
                 let unknown = match &instr.sem {
                     Sem::Select { p, a, b, .. } => unknown_selection(self.values, *p, *a, *b),
-                    _ => self.values.unknown_of(instr.srcs.as_slice()),
+                    _ => self.values.unknown_of(instr.sem.registers().srcs.as_slice()),
                 };
                 let step = self.run()?;
                 Ok(self.finish(step, unknown))
@@ -258,7 +262,10 @@ impl Execution<'_, '_> {
     /// depend on is known.
     fn exchange(&mut self) -> Result<Executions, Fault> {
         let Self { instr, active, sure, guard, .. } = *self;
-        let known = self.values.unknown_of(instr.srcs.as_slice()).is_empty();
+        if let Sem::Together { dst, .. } = instr.sem {
+            return Ok(self.together(dst));
+        }
+        let known = self.values.unknown_of(instr.sem.registers().srcs.as_slice()).is_empty();
         // a shuffle also reads lanes that are elsewhere, with their values at that time, which are
         // unknown
         let all = !matches!(instr.sem, Sem::Shuffle(_)) || active == self.values.warp.stack.live();
@@ -267,6 +274,18 @@ impl Execution<'_, '_> {
             return Ok(self.finish(step, LaneMask::empty()));
         }
         Ok(self.finish(Step::plain(self.pc), guard.may))
+    }
+
+    /// Tests whether all lanes that have not ended are here. It is known if they are, as far as it is
+    /// known which lanes have ended.
+    fn together(&mut self, dst: RegId) -> Executions {
+        let Self { active, sure, guard, .. } = *self;
+        let alive = self.values.warp.stack.live() - self.values.ended;
+        if guard.may == guard.must && sure == active && active.contains(alive) {
+            self.values.warp.set_pred(dst, LaneMask::ALL, guard.may);
+            return self.finish(Step::plain(self.pc), LaneMask::empty());
+        }
+        self.finish(Step::plain(self.pc), guard.may)
     }
 
     /// Executes `and` or `or` of two predicates. One known predicate may be enough to know the
@@ -278,8 +297,8 @@ impl Execution<'_, '_> {
             true => (a.may & b.may, a.must & b.must),
             false => (a.may | b.may, a.must | b.must),
         };
-        let dsts = self.instr.dsts.as_slice();
-        dsts.iter().for_each(|&dst| self.values.warp.set_pred(dst, holds, self.guard.may));
+        let used = self.instr.sem.registers();
+        used.dsts.as_slice().iter().for_each(|&dst| self.values.warp.set_pred(dst, holds, self.guard.may));
         self.finish(Step::plain(self.pc), may - holds)
     }
 
@@ -291,7 +310,7 @@ impl Execution<'_, '_> {
     /// Records which results are unknown, because of the sources or the instruction itself, and
     /// returns its only step.
     fn finish(&mut self, step: Step, unknown: LaneMask) -> Executions {
-        let origin = self.values.origin_of(self.instr.srcs.as_slice()).unwrap_or(self.pc);
+        let origin = self.values.origin_of(self.instr.sem.registers().srcs.as_slice()).unwrap_or(self.pc);
         let unknown = if self.varies { self.guard.may } else { unknown };
         self.write(unknown, Some(origin));
         Executions::Exactly(step)
@@ -301,8 +320,12 @@ impl Execution<'_, '_> {
     /// the guard is unknown.
     fn write(&mut self, unknown: LaneMask, origin: Option<Pc>) {
         let Holds { may, must } = self.guard;
-        let dsts = self.instr.dsts.as_slice();
-        dsts.iter().for_each(|&dst| self.values.written(dst, may, unknown | (may - must), origin));
+        // the operation's own registers: those of an instruction of several operations are of all
+        let used = self.instr.sem.registers();
+        used.dsts
+            .as_slice()
+            .iter()
+            .for_each(|&dst| self.values.written(dst, may, unknown | (may - must), origin));
     }
 
     /// Returns the possible timings of an access. `apart` says that lanes that access the same

@@ -111,6 +111,11 @@ impl CodeFlow {
         function.first + function.cfg.block_of(pc)
     }
 
+    /// Returns whether two instructions are in the same function.
+    pub(super) fn in_one_function(&self, one: Pc, other: Pc) -> bool {
+        self.function_of(one) == self.function_of(other)
+    }
+
     /// Returns the block that begins at an instruction.
     pub(super) fn block_at(&self, pc: Pc) -> Option<usize> {
         let function = &self.functions[self.function_of(pc)];

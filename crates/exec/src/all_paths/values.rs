@@ -16,6 +16,8 @@ use warpbound_core::program::{Guard, KernelCode};
 pub(super) struct Values {
     /// The warp as in the functional run; unknown values are arbitrary.
     pub(super) warp: Warp,
+    /// Lanes that have certainly ended.
+    pub(super) ended: LaneMask,
     /// For each register, the lanes in which it is unknown.
     unknown: Vec<LaneMask>,
     /// For each register, the first instruction with an unknown result among those from which its
@@ -39,7 +41,12 @@ impl Values {
         let mut warp = Warp::new(id, map, shape, Reconvergence::PostDominator);
         warp.start(shape);
         let registers = program.regs.len();
-        Self { warp, unknown: vec![LaneMask::ALL; registers], origin: vec![None; registers] }
+        Self {
+            warp,
+            ended: LaneMask::empty(),
+            unknown: vec![LaneMask::ALL; registers],
+            origin: vec![None; registers],
+        }
     }
 
     /// Returns the lanes in which a register is unknown.
@@ -90,6 +97,7 @@ impl Values {
     /// lanes `there` from the other one. A lane that may come from either keeps the values that are
     /// equal in both.
     pub(super) fn join(&mut self, here: LaneMask, other: &Self, there: LaneMask) {
+        self.ended &= other.ended;
         let both = here & there;
         let only_there = there - here;
         for index in 0..self.unknown.len() {

@@ -99,6 +99,9 @@ impl<'a> Walker<'_, 'a> {
         let instr = self.next_instr(pc)?;
         let next = Pc::new(pc.get() + 1);
         match &instr.sem {
+            Sem::Branch { target, .. } if !self.flow.in_one_function(pc, *target) => {
+                return Err(self.beyond(pc, "branches into another function"));
+            }
             Sem::Branch { target, .. } => {
                 let join = self.flow.join(pc, &instr.sem);
                 if let (Some((outside, taken)), Some(join)) = (self.flow.break_at(pc), join) {
@@ -146,6 +149,7 @@ impl<'a> Walker<'_, 'a> {
             }
             Sem::None | Sem::Traced(_) => return Err(self.beyond(pc, "instructions without meaning")),
             // a run that reaches this instruction ends in an error
+            Sem::Trap { .. } if instr.folded => {}
             Sem::Trap { .. } => out.paths.push(Step::plain(pc)),
             lanewise!()
             | exchange!()
@@ -209,6 +213,7 @@ impl<'a> Walker<'_, 'a> {
         if let Some(guard_of) = guard_of.filter(|_| guard.may != guard.must) {
             self.note_unknown_end(state, pc, guard_of.reg);
         }
+        state.values.ended |= guard.must & state.must;
         out.gone |= guard.may;
         state.may.remove(guard.must);
         state.must.remove(guard.may);
@@ -251,7 +256,13 @@ impl<'a> Walker<'_, 'a> {
         until: Option<Pc>,
         out: &mut Walked,
     ) -> Result<(), Fault> {
+        let groups = state.values.warp.groups.clone();
         let rest = self.walk(state, pc, until, begin)?;
+        // what follows on the path must not depend on whether this part was executed
+        let is_last = until.is_none() && self.others == 0 && self.wholes.is_empty() && self.calls.is_empty();
+        if !is_last && groups != state.values.warp.groups {
+            return Err(self.beyond(pc, "asynchronous copies that depend on data"));
+        }
         out.gone |= rest.gone;
         out.away |= rest.away;
         if rest.possible {

@@ -8,6 +8,7 @@ mod measured;
 mod member;
 mod regions;
 mod resident;
+mod unknown;
 mod written;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +17,7 @@ use warpbound::base::{Pc, ProgressMonitor};
 use warpbound::bound::{Analyser, Bound, BoundReport, Iwb, static_bound};
 use warpbound::check::all_paths::for_each_block;
 use warpbound::diag::SourceText;
+use warpbound::exec::all_paths::BlockPathSets;
 use warpbound::exec::{Executor, Options};
 use warpbound::isa::IsaTable;
 use warpbound::machine::Machine;
@@ -106,13 +108,25 @@ impl Case {
     }
 }
 
-fn executed(program: &KernelCode, launch: &Launch, options: Options) -> Result<Vec<BlockPaths>, String> {
+fn executed(program: &KernelCode, launch: &Launch, machine: &Machine) -> Result<Vec<BlockPaths>, String> {
+    let options = Options { traffic: true, ..Options::of(machine, 1 << 18) };
     let mut executor = Executor::new(program, launch, options).map_err(|e| e.to_string())?;
     let (mut paths, mut blocks) = (BlockPaths::default(), Vec::new());
     while executor.next_block(&mut paths).map_err(|e| e.to_string())? {
         blocks.push(paths.clone());
     }
     Ok(blocks)
+}
+
+/// Returns the sets of paths of the blocks of a launch.
+fn sets_of(program: &KernelCode, launch: &Launch, machine: &Machine) -> Result<Vec<BlockPathSets>, String> {
+    let workload = runs::workload("k", program.clone(), launch.clone());
+    let (options, monitor) =
+        (Options { traffic: true, ..Options::of(machine, STEPS) }, ProgressMonitor::default());
+    let mut sets = Vec::new();
+    for_each_block(&workload, options, &HashMap::new(), &monitor, |block| sets.push(block))
+        .map_err(|error| error.to_string())?;
+    Ok(sets)
 }
 
 /// The number of steps that the analysis may store.
@@ -138,10 +152,9 @@ pub fn attack_program(
     simulate: bool,
 ) -> Result<CaseResult, String> {
     let launches: Vec<Launch> = case.inputs.iter().map(|input| case.launch(input)).collect();
-    let options = Options { traffic: true, ..Options::of(machine, 1 << 18) };
     let mut runs = Vec::new();
     for launch in &launches {
-        match executed(&program, launch, options) {
+        match executed(&program, launch, machine) {
             Ok(blocks) => runs.push(blocks),
             Err(error) => return Ok(CaseResult::NoRun(error)),
         }

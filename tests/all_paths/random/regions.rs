@@ -143,14 +143,18 @@ fn case(body: &str) -> super::Case {
     }
 }
 
-fn attack_marked(body: &str) -> Result<CaseResult, String> {
+/// Compares the paths of a kernel with marks with its sets.
+///
+/// # Errors
+/// Returns a description of what contradicts the claims.
+pub fn attack_marked(body: &str) -> Result<CaseResult, String> {
     let case = case(body);
     let program = marked(case.program(&crate::shipped::isa()).unwrap_or_else(|error| panic!("{error}")));
     attack_program(&case, program, &crate::shipped::machine("ecrts25-orin"), false)
 }
 
 /// Returns the message with which the analysis of all paths refuses a kernel.
-fn refusal(body: &str) -> String {
+pub fn refusal(body: &str) -> String {
     let case = case(body);
     let program = marked(case.program(&crate::shipped::isa()).unwrap_or_else(|error| panic!("{error}")));
     let workload = crate::runs::workload("k", program, case.launch(&case.inputs[0]));

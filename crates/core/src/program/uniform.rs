@@ -85,7 +85,10 @@ impl Uniformity {
     }
 
     fn write_all(&mut self, instr: &Instr) {
-        instr.dsts.as_slice().iter().for_each(|reg| self.varying[reg.index()] = true);
+        // an instruction of several operations has the registers of all, but not their own ones
+        let own = instr.sem.registers().dsts;
+        let all = instr.dsts.as_slice().iter().chain(own.as_slice());
+        all.for_each(|reg| self.varying[reg.index()] = true);
     }
 
     fn reads_varying(&self, instr: &Instr) -> bool {

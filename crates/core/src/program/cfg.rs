@@ -186,6 +186,16 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_into_another_function_leaves_this_one() {
+        // 5: bra 2, 6: bra 30, 7: ret
+        let flow = [branch(2, true), branch(30, false), ret()];
+        let cfg = Cfg::new(Pc::new(5), &flow);
+        assert_eq!(cfg.blocks.len(), 3);
+        assert!((0..3).all(|block| cfg.graph.leaves(block)));
+        assert_eq!(cfg.graph.successors(0), [1]);
+    }
+
+    #[test]
     fn code_without_an_exit_has_no_post_dominators() {
         let flow = [Successors::next(), branch(0, false)];
         assert_eq!(Cfg::new(Pc::new(0), &flow).reconvergence(Pc::new(1)), None);

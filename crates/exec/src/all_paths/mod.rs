@@ -44,7 +44,9 @@
 //! * *A branch.* Lanes in which the condition is known take their side. The others are in `may` of
 //!   both sides, and in `must` of neither. The stack runs the taken side first, then the other one,
 //!   up to the post-dominator, which is where both walks stop. Walking a side changes nothing of
-//!   the lanes on the other side: registers belong to a lane, and memory is not trusted.
+//!   the lanes on the other side: registers belong to a lane, and memory is not trusted. A reduction
+//!   at a barrier gives its result only to the lanes that come to it. Asynchronous copies belong to
+//!   the warp, so it is an error if the groups of copies depend on which sides are executed.
 //! * *A reconvergence.* A lane that came from either side has there the values that both walks
 //!   agree on, so (b) holds.
 //! * *Iterations that are taken as a whole.* The state at the loop header is a fixed point: one
@@ -70,9 +72,11 @@
 //!   complement, then parts them from the lanes that stay. Lanes that have left wait at the end of
 //!   the next outer region. The region around it is walked as a whole, up to its end
 //!   (`breaks.rs`): until then, lanes that have left inner regions count as lanes that may have
-//!   ended. At its end they join the others. In the stack, they leave all entries of the inner
-//!   regions when they reach the BSYNC of the outer one, so no lane waits for them there. A region
-//!   of the same barrier must not begin before, because BSSY would clear the barrier.
+//!   ended. At its end they join the others. In the stack, they leave the entries of the inner
+//!   regions at BREAK if all running lanes do, and otherwise when they reach the BSYNC of the outer
+//!   region. In both cases no lane waits for them longer than for the others of its region, and the
+//!   running lanes continue first. A region of the same barrier must not begin before, because BSSY
+//!   would clear the barrier.
 //! * *A call* runs until every lane that called has returned, and then continues behind the call with
 //!   these lanes (`calls.rs`). The function has an activation of its own, so its regions and loops
 //!   end in it.
@@ -80,7 +84,9 @@
 //!   warp can still run: the stack turns to them first. The walk accepts these instructions only
 //!   where no such lanes exist: it is not on the first side of a branch at which lanes may diverge,
 //!   and not in or behind a loop that is taken as a whole and that some lanes may leave before others.
-//!   Lanes that wait at the end of a region cannot run. YIELD and collective instructions are errors.
+//!   Lanes that wait at the end of a region cannot run as long as others of the region have not left
+//!   it. So the walk does not accept these instructions either while it follows lanes that have left
+//!   a region by BREAK. YIELD and collective instructions are errors.
 //! * *A meeting.* Compilers also let the lanes of both sides of a branch meet without a region, at a
 //!   WARPSYNC of all lanes or at a barrier of the block that is on every way from the branch. The
 //!   stack holds the side that comes first, runs the other one, and continues with both together:
@@ -90,7 +96,10 @@
 //!   walk accepts a meeting only then. No lane may have left a region by BREAK, because the stack
 //!   keeps it apart from others that do not wait for the same lanes.
 //! * *Parts of instructions.* Some instructions consist of several operations, of which one has the
-//!   step of all in the path. The others are executed without a step.
+//!   step of all in the path. The others are executed without a step. What is known is decided by the
+//!   registers of each operation, because the instruction names those of all of them together.
+//! * *Whether lanes are together*, which a branch may test, is known only if all lanes are here that
+//!   have not certainly ended. Operands in the user's constants are unknown if a launch sets them.
 //!
 //! # Limits
 //! The following are errors, and no set of paths is given: calls with parameters or through

@@ -488,7 +488,7 @@ pub fn case(seed: u64, marks: bool) -> Case {
         budget,
         targets: Vec::new(),
         marks,
-        by_depth: seed % 3 == 0,
+        by_depth: seed.is_multiple_of(3),
         open: Vec::new(),
         regions: 0,
         apart_from: 0,
@@ -526,7 +526,7 @@ pub fn case(seed: u64, marks: bool) -> Case {
         writer.line(&format!("setp.lt.u32 %p{predicate}, %r{a}, %r{b};"));
     }
     // a region around everything, which lanes of the others may leave for
-    let opened = marks && seed % 4 > 0 && writer.open_region();
+    let opened = marks && !seed.is_multiple_of(4) && writer.open_region();
     while writer.budget > 0 {
         writer.statements(true);
     }

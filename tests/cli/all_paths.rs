@@ -457,12 +457,16 @@ fn constants_that_only_some_paths_load_are_counted() {
 /// Control codes, and not registers, decide for what this machine code waits.
 #[test]
 fn machine_code_has_a_bound_over_all_paths() {
-    for (code, machine) in [("sm_75", "quadro-rtx6000"), ("sm_90", "h100-sxm"), ("sm_120", "rtx5090")] {
-        let run = json(&["static", "vecadd", "--compiler", code, "--machine", machine], 0);
+    for (kernel, code, machine) in [
+        ("vecadd", "sm_75", "quadro-rtx6000"),
+        ("vecadd", "sm_90", "h100-sxm"),
+        ("vecadd", "sm_120", "rtx5090"),
+        // its lanes diverge in regions of BSSY
+        ("reduce5", "sm_90", "h100-sxm"),
+    ] {
+        let run = json(&["static", kernel, "--compiler", code, "--machine", machine], 0);
         let result = &run["results"][0];
         assert_eq!(result["bounds"][0]["status"], "holds", "{result:#}");
         assert!(bound(result, "static") >= bound(result, "plb"), "{result:#}");
     }
-    let regions = stderr(&warpbound(&["static", "reduce5", "--compiler", "sm_90", "--machine", "h100-sxm"]));
-    assert!(regions.contains("does not know regions that instructions open and close"), "{regions}");
 }

@@ -79,10 +79,9 @@ fn observed_bounds(shipped: &Shipped) -> HashMap<Pc, u64> {
         for path in &paths.warps {
             let mut rounds = vec![None; kernel.loops.loops.len()];
             for step in path.steps() {
-                let Some(block) = graph.block_entered_at(&shipped.program, step.pc()) else { continue };
-                if block >= kernel.cfg.blocks.len() {
+                let Some(block) = graph.kernel_block_entered_at(&shipped.program, step.pc()) else {
                     continue;
-                }
+                };
                 for (index, found) in kernel.loops.loops.iter().enumerate() {
                     rounds[index] = match rounds[index] {
                         _ if !found.contains(block) => None,

@@ -111,16 +111,8 @@ fn program(with_regions: bool) -> KernelCode {
 fn case(threads: u32, seed: u64) -> Case {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let words = |rng: &mut ChaCha8Rng, most: u32| (0..64).map(|_| rng.random_range(0..most)).collect();
-    Case {
-        body: String::new(),
-        grid: [1, 1, 1],
-        block: [threads, 1, 1],
-        inputs: vec![words(&mut rng, 8), words(&mut rng, 2), words(&mut rng, 100), vec![7; 64], vec![0; 64]],
-        number: 0,
-        bounds_first: false,
-        slack: 0,
-        by_warp: false,
-    }
+    let inputs = vec![words(&mut rng, 8), words(&mut rng, 2), words(&mut rng, 100), vec![7; 64], vec![0; 64]];
+    Case { block: [threads, 1, 1], inputs, ..Case::default() }
 }
 
 #[test]

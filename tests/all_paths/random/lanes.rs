@@ -30,11 +30,8 @@ pub fn observed_bounds<'p>(
             while let Some((_, next)) = masks.next_if(|(start, _)| *start as usize <= index) {
                 mask = if by_warp { LaneMask::lane(0) } else { *next };
             }
-            let Some(block) = graph.block_entered_at(program, step.pc()) else { continue };
             // lanes that run a function that a loop calls are still in the loop
-            if block >= graph.functions[0].cfg.blocks.len() {
-                continue;
-            }
+            let Some(block) = graph.kernel_block_entered_at(program, step.pc()) else { continue };
             for (found, rounds) in loops.iter().zip(&mut rounds) {
                 let known = most.entry(graph.blocks[found.header].start).or_default();
                 for lane in mask.lanes() {

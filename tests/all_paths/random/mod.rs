@@ -77,6 +77,22 @@ pub enum CaseResult {
     Refused(String),
 }
 
+impl Default for Case {
+    /// Returns a block of one warp, without a body and inputs.
+    fn default() -> Self {
+        Self {
+            body: String::new(),
+            grid: [1, 1, 1],
+            block: [32, 1, 1],
+            inputs: Vec::new(),
+            number: 0,
+            bounds_first: false,
+            slack: 0,
+            by_warp: false,
+        }
+    }
+}
+
 impl Case {
     pub fn text(&self) -> String {
         format!(
@@ -91,6 +107,12 @@ impl Case {
         let text = self.text();
         let module = Module::parse(&SourceText::new("k.ptx", text.as_str())).map_err(|e| e.to_string())?;
         module.program("k", isa).map_err(|e| e.to_string())
+    }
+
+    /// Returns the program; with `marks` it has regions as in machine code.
+    fn code(&self, isa: &IsaTable, marks: bool) -> KernelCode {
+        let program = self.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
+        if marks { regions::marked(program) } else { program }
     }
 
     pub fn launch(&self, input: &[u32]) -> Launch {
@@ -119,12 +141,17 @@ fn executed(program: &KernelCode, launch: &Launch, machine: &Machine) -> Result<
 }
 
 /// Returns the sets of paths of the blocks of a launch.
-fn sets_of(program: &KernelCode, launch: &Launch, machine: &Machine) -> Result<Vec<BlockPathSets>, String> {
+fn sets_of(
+    program: &KernelCode,
+    launch: &Launch,
+    machine: &Machine,
+    bounds: &HashMap<Pc, u64>,
+) -> Result<Vec<BlockPathSets>, String> {
     let workload = runs::workload("k", program.clone(), launch.clone());
     let (options, monitor) =
         (Options { traffic: true, ..Options::of(machine, STEPS) }, ProgressMonitor::default());
     let mut sets = Vec::new();
-    for_each_block(&workload, options, &HashMap::new(), &monitor, |block| sets.push(block))
+    for_each_block(&workload, options, bounds, &monitor, |block| sets.push(block))
         .map_err(|error| error.to_string())?;
     Ok(sets)
 }
@@ -137,8 +164,7 @@ const STEPS: u64 = 40_000;
 /// # Errors
 /// Returns a description of what contradicts the claims.
 pub fn attack(case: &Case, isa: &IsaTable, machine: &Machine, simulate: bool) -> Result<CaseResult, String> {
-    let program = case.program(isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
-    attack_program(case, program, machine, simulate)
+    attack_program(case, case.code(isa, false), machine, simulate)
 }
 
 /// Compares the paths of the runs of a program with the sets.
@@ -164,15 +190,7 @@ pub fn attack_program(
         Err(error) => return Ok(CaseResult::Refused(error)),
     };
     let bounds: HashMap<Pc, u64> = observed.into_iter().map(|(pc, most)| (pc, most + case.slack)).collect();
-    let monitor = ProgressMonitor::default();
-    let workload = runs::workload("k", program.clone(), launches[0].clone());
-    let analysed = |bounds: &HashMap<Pc, u64>| {
-        let mut sets = Vec::new();
-        let options = Options { traffic: true, ..Options::of(machine, STEPS) };
-        for_each_block(&workload, options, bounds, &monitor, |block| sets.push(block))
-            .map_err(|e| e.to_string())?;
-        Ok::<_, String>(sets)
-    };
+    let analysed = |bounds: &HashMap<Pc, u64>| sets_of(&program, &launches[0], machine, bounds);
     let mut found = if case.bounds_first { analysed(&bounds) } else { analysed(&HashMap::new()) };
     let mut counts = Counts::default();
     if found.is_err() {
@@ -268,6 +286,8 @@ struct Campaign {
     kernels: u64,
     held: u64,
     counts: Counts,
+    /// The number of cases that held and have a BSSY, a BREAK, or a WARPSYNC.
+    with: [u64; 3],
     no_run: BTreeMap<String, u64>,
     refused: BTreeMap<String, u64>,
     violations: Vec<(u64, String)>,
@@ -290,7 +310,8 @@ fn machine_index(seed: u64) -> usize {
     }
 }
 
-fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign {
+/// Attacks the kernels of these seeds; with `marks` they have regions as in machine code.
+fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration, marks: bool) -> Campaign {
     let isa = crate::shipped::isa();
     let machines = MACHINES.map(crate::shipped::machine);
     let begun = std::time::Instant::now();
@@ -299,9 +320,11 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
         if begun.elapsed() > limit {
             break;
         }
-        let case = generate::case(seed, false);
+        let case = generate::case(seed, marks);
+        let program = case.code(&isa, marks);
+        let with = regions::kinds(&program);
         all.kernels += 1;
-        match attack(&case, &isa, &machines[machine_index(seed)], seed % 2 == 0) {
+        match attack_program(&case, program, &machines[machine_index(seed)], seed % 2 == 0) {
             Ok(CaseResult::Held(counts)) => {
                 all.held += 1;
                 all.counts.paths += counts.paths;
@@ -313,6 +336,7 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
                 all.counts.looser += counts.looser;
                 all.counts.resident += counts.resident;
                 all.counts.explored += counts.explored;
+                all.with.iter_mut().zip(with).for_each(|(all, has)| *all += u64::from(has));
             }
             Ok(CaseResult::NoRun(error)) => *all.no_run.entry(reason(&error)).or_default() += 1,
             Ok(CaseResult::Refused(error)) => *all.refused.entry(reason(&error)).or_default() += 1,
@@ -324,7 +348,7 @@ fn campaign(seeds: std::ops::Range<u64>, limit: std::time::Duration) -> Campaign
 
 #[test]
 fn runs_of_random_kernels_are_in_their_sets() {
-    let all = campaign(300..500, std::time::Duration::from_secs(60));
+    let all = campaign(300..500, std::time::Duration::from_secs(60), false);
     assert!(all.held > 120, "{all:?}");
     assert_eq!(all.counts.membership, 0, "{all:?}");
     assert!(all.counts.resident > 500 && all.counts.explored > 20, "{all:?}");
@@ -332,13 +356,14 @@ fn runs_of_random_kernels_are_in_their_sets() {
 }
 
 #[test]
-#[ignore = "a long campaign; ADVERSARY_SEEDS=FROM..TO"]
+#[ignore = "a long campaign; ADVERSARY_SEEDS=FROM..TO, ADVERSARY_MARKS=1 for regions"]
 fn long_campaign() {
     let text = std::env::var("ADVERSARY_SEEDS").unwrap_or_else(|_| "0..10000".to_owned());
     let (from, to) = text.split_once("..").expect("FROM..TO");
     let seeds = from.parse().expect("a seed")..to.parse().expect("a seed");
-    let all = campaign(seeds, std::time::Duration::from_secs(3000));
-    println!("kernels {} held {} {:?}", all.kernels, all.held, all.counts);
+    let marks = std::env::var_os("ADVERSARY_MARKS").is_some();
+    let all = campaign(seeds, std::time::Duration::from_secs(3000), marks);
+    println!("kernels {} held {} with marks {:?} {:?}", all.kernels, all.held, all.with, all.counts);
     println!("no run {:#?}\nrefused {:#?}", all.no_run, all.refused);
     println!("violations {}", all.violations.len());
     for (seed, violation) in all.violations.iter().take(40) {
@@ -347,7 +372,7 @@ fn long_campaign() {
 }
 
 #[test]
-#[ignore = "shows one kernel; ADVERSARY_SEED=N"]
+#[ignore = "shows one kernel; ADVERSARY_SEED=N, ADVERSARY_MARKS=1 for regions"]
 fn show() {
     let seed = std::env::var("ADVERSARY_SEED").unwrap().parse().unwrap();
     let marks = std::env::var_os("ADVERSARY_MARKS").is_some();
@@ -357,8 +382,7 @@ fn show() {
     }
     println!("grid {:?} block {:?} slack {} first {}", case.grid, case.block, case.slack, case.bounds_first);
     let machines = MACHINES.map(crate::shipped::machine);
-    let program = case.program(&crate::shipped::isa()).unwrap();
-    let program = if marks { regions::marked(program) } else { program };
+    let program = case.code(&crate::shipped::isa(), marks);
     let outcome = attack_program(&case, program, &machines[machine_index(seed)], true);
     match outcome {
         Ok(outcome) => println!("{outcome:?}"),

@@ -4,16 +4,14 @@
 //! certain constants. [`marked`] replaces these by the instructions, and takes the reconvergence
 //! points of the branches away.
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::{Duration, Instant};
+use std::collections::HashMap;
+use std::time::Duration;
 
-use warpbound::base::{Pc, ProgressMonitor};
-use warpbound::check::all_paths::for_each_block;
-use warpbound::exec::Options;
+use warpbound::base::Pc;
 use warpbound::program::sem::{Operand, Region};
 use warpbound::program::{KernelCode, MachineCode, RegList, Sem};
 
-use super::{CaseResult, Counts, attack_program, generate, machine_index, reason};
+use super::{Case, CaseResult, attack_program, campaign, sets_of};
 
 const OPEN: u64 = 0x7100_0000;
 const CLOSE: u64 = 0x7200_0000;
@@ -36,6 +34,11 @@ pub fn close(barrier: u32, number: u32) -> String {
 /// Returns the mark by which lanes leave it.
 pub fn leave(barrier: u32, number: u32) -> String {
     mark(LEAVE, barrier, number)
+}
+
+/// Returns a region with code in it behind a region, 1, with other code in it.
+pub fn nested(inner: &str, outer: &str) -> String {
+    format!("{}\n{}\n{inner}\n{}\n{outer}\n{}\n", open(0, 0), open(1, 1), close(1, 1), close(0, 0))
 }
 
 /// Returns the program with instructions instead of marks.
@@ -76,71 +79,26 @@ pub fn marked(mut program: KernelCode) -> KernelCode {
     program
 }
 
-/// Statistics over many cases.
-#[derive(Debug, Default)]
-struct Campaign {
-    held: u64,
-    counts: Counts,
-    /// The number of cases that held and have a BSSY, a BREAK, or a WARPSYNC.
-    with: [u64; 3],
-    others: BTreeMap<String, u64>,
-    violations: Vec<(u64, String)>,
-}
-
-fn campaign(seeds: std::ops::Range<u64>, limit: Duration) -> Campaign {
-    let isa = crate::shipped::isa();
-    let machines = super::MACHINES.map(crate::shipped::machine);
-    let begun = Instant::now();
-    let mut all = Campaign::default();
-    for seed in seeds {
-        if begun.elapsed() > limit {
-            break;
-        }
-        let case = generate::case(seed, true);
-        let program = case.program(&isa).unwrap_or_else(|error| panic!("{error}\n{}", case.text()));
-        let program = marked(program);
-        let has = |is: fn(&Sem) -> bool| program.instrs.iter().any(|instr| is(&instr.sem));
-        let kinds = [
-            has(|sem| matches!(sem, Sem::OpenRegion { .. })),
-            has(|sem| matches!(sem, Sem::LeaveRegion { .. })),
-            has(|sem| matches!(sem, Sem::WarpSync { .. })),
-        ];
-        match attack_program(&case, program, &machines[machine_index(seed)], seed % 2 == 0) {
-            Ok(CaseResult::Held(counts)) => {
-                all.held += 1;
-                all.counts.paths += counts.paths;
-                all.counts.one_path += counts.one_path;
-                all.counts.sets_with_loops += counts.sets_with_loops;
-                all.counts.membership += counts.membership;
-                all.with.iter_mut().zip(kinds).for_each(|(with, has)| *with += u64::from(has));
-            }
-            Ok(CaseResult::NoRun(error) | CaseResult::Refused(error)) => {
-                *all.others.entry(reason(&error)).or_default() += 1;
-            }
-            Err(error) => all.violations.push((seed, error)),
-        }
-    }
-    all
+/// Returns whether a program has a BSSY, a BREAK and a WARPSYNC.
+pub fn kinds(program: &KernelCode) -> [bool; 3] {
+    let has = |is: fn(&Sem) -> bool| program.instrs.iter().any(|instr| is(&instr.sem));
+    [
+        has(|sem| matches!(sem, Sem::OpenRegion { .. })),
+        has(|sem| matches!(sem, Sem::LeaveRegion { .. })),
+        has(|sem| matches!(sem, Sem::WarpSync { .. })),
+    ]
 }
 
 #[test]
 fn runs_of_random_kernels_with_regions_are_in_their_sets() {
-    let all = campaign(0..800, Duration::from_secs(60));
+    let all = campaign(0..800, Duration::from_secs(60), true);
     assert!(all.violations.is_empty(), "{:?}: {:.3000}", all.violations[0].0, all.violations[0].1);
     assert!(all.held > 300 && all.with[1] > 10 && all.with[2] > 40, "{all:?}");
 }
 
-fn case(body: &str) -> super::Case {
-    super::Case {
-        body: body.to_owned(),
-        grid: [1, 1, 1],
-        block: [32, 1, 1],
-        inputs: vec![vec![3; 64], (0..64).map(|word| word % 7).collect()],
-        number: 0,
-        bounds_first: false,
-        slack: 0,
-        by_warp: false,
-    }
+fn case(body: &str) -> Case {
+    let inputs = vec![vec![3; 64], (0..64).map(|word| word % 7).collect()];
+    Case { body: body.to_owned(), inputs, ..Case::default() }
 }
 
 /// Compares the paths of a kernel with marks with its sets.
@@ -149,19 +107,21 @@ fn case(body: &str) -> super::Case {
 /// Returns a description of what contradicts the claims.
 pub fn attack_marked(body: &str) -> Result<CaseResult, String> {
     let case = case(body);
-    let program = marked(case.program(&crate::shipped::isa()).unwrap_or_else(|error| panic!("{error}")));
-    attack_program(&case, program, &crate::shipped::machine("ecrts25-orin"), false)
+    attack_program(
+        &case,
+        case.code(&crate::shipped::isa(), true),
+        &crate::shipped::machine("ecrts25-orin"),
+        false,
+    )
 }
 
 /// Returns the message with which the analysis of all paths refuses a kernel.
 pub fn refusal(body: &str) -> String {
     let case = case(body);
-    let program = marked(case.program(&crate::shipped::isa()).unwrap_or_else(|error| panic!("{error}")));
-    let workload = crate::runs::workload("k", program, case.launch(&case.inputs[0]));
-    let options = Options { max_instructions_per_block: 1 << 12, ..Options::default() };
-    let monitor = ProgressMonitor::default();
-    let found = for_each_block(&workload, options, &HashMap::new(), &monitor, |_| ());
-    found.expect_err("it is refused").to_string()
+    let program = case.code(&crate::shipped::isa(), true);
+    let machine = crate::shipped::machine("ecrts25-orin");
+    let found = sets_of(&program, &case.launch(&case.inputs[0]), &machine, &HashMap::new());
+    found.expect_err("it is refused")
 }
 
 /// Both sides of a branch load the same word at its post-dominator, one after the other, and change
@@ -200,24 +160,22 @@ fn irregular_regions_are_refused_by_name() {
         // no branch under the guard of BREAK
         (
             format!(
-                "{}\n{}\n@%p0 {}\n@%p1 bra IN;\nIN: add.u32 %r2, %r1, 1;\n{}\n{}\nret;",
-                open(0, 0),
-                open(1, 1),
-                leave(1, 1),
-                close(1, 1),
-                close(0, 0)
+                "{}ret;",
+                nested(&format!("@%p0 {}\n@%p1 bra IN;\nIN: add.u32 %r2, %r1, 1;", leave(1, 1)), "")
             ),
             "a BREAK that no branch under its guard follows",
         ),
         // the guard changes between BREAK and branch
         (
             format!(
-                "{}\n{}\n@%p0 {}\nsetp.lt.u32 %p0, %r0, 3;\n@%p0 bra OUT;\nadd.u32 %r2, %r1, 1;\n{}\nOUT:\n{}\nret;",
-                open(0, 0),
-                open(1, 1),
-                leave(1, 1),
-                close(1, 1),
-                close(0, 0)
+                "{}ret;",
+                nested(
+                    &format!(
+                        "@%p0 {}\nsetp.lt.u32 %p0, %r0, 3;\n@%p0 bra OUT;\nadd.u32 %r2, %r1, 1;",
+                        leave(1, 1)
+                    ),
+                    "OUT:"
+                )
             ),
             "a BREAK whose guard changes in front of its branch",
         ),
@@ -239,19 +197,5 @@ fn irregular_regions_are_refused_by_name() {
     ] {
         let error = refusal(&format!("{data}\n{code}"));
         assert!(error.contains(expected) && error.contains("k.ptx:"), "{expected}: {error}");
-    }
-}
-
-#[test]
-#[ignore = "a long campaign; ADVERSARY_SEEDS=FROM..TO"]
-fn long_campaign_with_regions() {
-    let text = std::env::var("ADVERSARY_SEEDS").unwrap_or_else(|_| "0..10000".to_owned());
-    let (from, to) = text.split_once("..").expect("FROM..TO");
-    let seeds = from.parse().expect("a seed")..to.parse().expect("a seed");
-    let all = campaign(seeds, Duration::from_secs(3000));
-    println!("held {} with marks {:?} {:?}\nothers {:#?}", all.held, all.with, all.counts, all.others);
-    println!("violations {}", all.violations.len());
-    for (seed, violation) in all.violations.iter().take(40) {
-        println!("seed {seed}: {:.300}", violation.replace('\n', " | "));
     }
 }

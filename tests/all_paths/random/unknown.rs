@@ -1,13 +1,15 @@
 //! Values that the analysis must not take for known, each with a kernel in which it once did: found
 //! by a search for runs that are in no set.
 
+use std::collections::HashMap;
+
 use warpbound::path::BlockPaths;
 use warpbound::program::KernelCode;
 use warpbound::program::launch::{Buffer, Elem, Launch};
 use warpbound::sass::Module;
 
-use super::regions::{attack_marked, close, leave, open, refusal};
-use super::{Case, CaseResult, attack_program, executed, member, sets_of};
+use super::regions::{attack_marked, close, leave, nested, open, refusal};
+use super::{Case, CaseResult, attack, attack_program, executed, member, sets_of};
 use crate::shipped::{encoding_for, machine, root};
 
 /// Returns a kernel of `tests/data/sass/unknown.ptx` as ptxas compiles it.
@@ -18,16 +20,7 @@ fn machine_code(entry: &str) -> KernelCode {
 }
 
 fn case(inputs: Vec<Vec<u32>>) -> Case {
-    Case {
-        body: String::new(),
-        grid: [1, 1, 1],
-        block: [32, 1, 1],
-        inputs,
-        number: 7,
-        bounds_first: false,
-        slack: 0,
-        by_warp: false,
-    }
+    Case { inputs, number: 7, ..Case::default() }
 }
 
 /// An exchange of 64 bits writes a register of the decoder, from which two other operations read.
@@ -49,7 +42,7 @@ fn a_constant_that_the_launch_sets() {
         Launch { symbols, ..case.launch(&case.inputs[0]) }
     };
     let machine = machine("ecrts25-orin");
-    let sets = sets_of(&program, &launch(1), &machine).unwrap();
+    let sets = sets_of(&program, &launch(1), &machine, &HashMap::new()).unwrap();
     let mut lengths = Vec::new();
     for chosen in [0, 1] {
         let blocks: Vec<BlockPaths> = executed(&program, &launch(chosen), &machine).unwrap();
@@ -68,14 +61,10 @@ const COPY: &str = "mov.u32 %r42, sm; cp.async.ca.shared.global [%r42], [%rd0], 
 /// Both ways commit a group, so that the warp has committed one or two.
 #[test]
 fn copies_of_lanes_that_leave_a_region() {
-    let (outer, inner) = (open(0, 0), open(1, 1));
-    let body = format!(
-        "{DATA}{outer}\n{inner}\n@%p0 {}\n@%p0 bra X;\n{COPY}\n{}\nbra OUT;\nX: {COPY}\nOUT:\n{}\n\
-         cp.async.wait_group 1;\nadd.u32 %r2, %r0, 1;\ncp.async.wait_group 0;\nret;",
-        leave(1, 1),
-        close(1, 1),
-        close(0, 0)
-    );
+    let regions =
+        nested(&format!("@%p0 {}\n@%p0 bra X;\n{COPY}", leave(1, 1)), &format!("bra OUT;\nX: {COPY}\nOUT:"));
+    let body =
+        format!("{DATA}{regions}cp.async.wait_group 1;\nadd.u32 %r2, %r0, 1;\ncp.async.wait_group 0;\nret;");
     assert!(refusal(&body).contains("asynchronous copies behind a BREAK"));
 }
 
@@ -87,8 +76,7 @@ fn a_copy_of_lanes_that_may_have_ended() {
          cp.async.wait_group 1;\nadd.u32 %r6, %r6, 1;\ncp.async.wait_group 0;\nret;"
     );
     let case = Case { body, ..case(vec![vec![3; 64], vec![0; 64]]) };
-    let program = case.program(&crate::shipped::isa()).unwrap();
-    let found = attack_program(&case, program, &machine("ecrts25-orin"), false);
+    let found = attack(&case, &crate::shipped::isa(), &machine("ecrts25-orin"), false);
     let Ok(CaseResult::Refused(error)) = found else { panic!("{found:?}") };
     assert!(error.contains("asynchronous copies that depend on data"), "{error}");
 }
@@ -96,28 +84,20 @@ fn a_copy_of_lanes_that_may_have_ended() {
 /// When all running lanes leave a region, the lanes at its end run before these come to a barrier.
 #[test]
 fn barriers_of_lanes_that_have_left_a_region() {
-    let body = |barrier: &str| {
-        format!(
-            "{DATA}{}\n{}\n@%p1 bra STAY;\nadd.u32 %r4, %r4, 1;\n{}\n{barrier}\nadd.u32 %r5, %r5, 2;\nbra OUT;\n\
-             STAY: add.u32 %r6, %r6, 3;\n{}\nadd.u32 %r7, %r7, 4;\nOUT: add.u32 %r8, %r8, 5;\n{}\nret;",
-            open(0, 0),
-            open(1, 1),
-            leave(1, 1),
-            close(1, 1),
-            close(0, 0)
-        )
-    };
-    assert!(refusal(&body("bar.sync 0;")).contains("barriers that lanes on other paths"));
-    assert!(refusal(&body("bar.warp.sync -1;")).contains("barriers of a warp"));
-    let between = format!(
-        "{DATA}{}\n{}\n@%p0 {}\nbar.sync 0;\n@%p0 bra OUT;\nadd.u32 %r2, %r1, 1;\n{}\nOUT:\n{}\nret;",
-        open(0, 0),
-        open(1, 1),
-        leave(1, 1),
-        close(1, 1),
-        close(0, 0)
-    );
-    assert!(refusal(&between).contains("a barrier between a BREAK and its branch"));
+    let body = |inner: &str, outer: &str| format!("{DATA}{}ret;", nested(inner, outer));
+    for (barrier, expected) in
+        [("bar.sync 0;", "barriers that lanes on other paths"), ("bar.warp.sync -1;", "barriers of a warp")]
+    {
+        let inner = format!(
+            "@%p1 bra STAY;\nadd.u32 %r4, %r4, 1;\n{}\n{barrier}\nadd.u32 %r5, %r5, 2;\nbra OUT;\n\
+             STAY: add.u32 %r6, %r6, 3;",
+            leave(1, 1)
+        );
+        let error = refusal(&body(&inner, "add.u32 %r7, %r7, 4;\nOUT: add.u32 %r8, %r8, 5;"));
+        assert!(error.contains(expected), "{error}");
+    }
+    let between = format!("@%p0 {}\nbar.sync 0;\n@%p0 bra OUT;\nadd.u32 %r2, %r1, 1;", leave(1, 1));
+    assert!(refusal(&body(&between, "OUT:")).contains("a barrier between a BREAK and its branch"));
 }
 
 /// Lanes that wait at the end of a region get no result of a reduction at a barrier.

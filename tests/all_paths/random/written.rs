@@ -5,13 +5,11 @@ use super::{Case, CaseResult, attack};
 fn case(threads: u32, body: &str, inputs: Vec<Vec<u32>>) -> Case {
     Case {
         body: body.to_owned(),
-        grid: [1, 1, 1],
         block: [threads, 1, 1],
         inputs,
         number: 7,
         bounds_first: true,
-        slack: 0,
-        by_warp: false,
+        ..Case::default()
     }
 }
 

@@ -202,8 +202,7 @@ impl Regions<'_> {
             next.push(block);
             return Ok(());
         };
-        let place = |open: &Open| (open.barrier, open.at);
-        if !known.iter().map(place).eq(open.iter().map(place)) {
+        if !are_same(known, open) {
             let what = "code that lanes reach in different regions of BSSY";
             return Err(Irregular { pc: self.cfg.blocks[block].start, what });
         }
@@ -218,7 +217,7 @@ impl Regions<'_> {
     /// Follows the instructions of a block.
     fn end_of(&self, block: usize) -> Result<End, Irregular> {
         let open = self.at_start[block].clone().expect("set before the block was added");
-        let mut end = End { open, leaving: None, exits: Vec::new() };
+        let mut end = End { open, ..End::default() };
         let range = self.cfg.blocks[block];
         for index in range.start.index()..range.end.index() {
             self.step(Pc::from_index(index), &mut end)?;
@@ -256,10 +255,8 @@ impl Regions<'_> {
                     Sem::Barrier(barrier) if barrier.partly => Some(pc),
                     _ => None,
                 };
-                let place = |open: &Open| (open.barrier, open.at);
-                let same = there.open.iter().map(place).eq(end.open.iter().map(place));
                 if meeting.is_some() {
-                    return meeting.filter(|_| same && instr.guard.is_none());
+                    return meeting.filter(|_| instr.guard.is_none() && are_same(&there.open, &end.open));
                 }
                 self.step(pc, &mut there).ok()?;
                 if there.open.len() < end.open.len() {
@@ -333,6 +330,11 @@ impl Regions<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns whether the same regions are open.
+fn are_same(these: &[Open], those: &[Open]) -> bool {
+    these.iter().map(|open| open.at).eq(those.iter().map(|open| open.at))
 }
 
 /// Returns the regions of lanes that have left all but the first `depth` of these regions.

@@ -6,11 +6,11 @@
 //! addresses, results of atomic operations, and results computed from varying values.
 //!
 //! Control flow matters as well. Between a branch with a varying condition and the point at which its
-//! lanes reconverge, only some lanes execute an instruction. Afterwards its destination holds values of both sides
-//! or, if lanes leave a loop in different iterations, of different iterations. Every register that
-//! is written in such a region, or under a varying guard, is therefore varying. The analysis is
-//! flow-insensitive, which errs on the side of varying. All registers that functions write or
-//! return are varying.
+//! lanes reconverge, only some lanes execute an instruction. Afterwards its destination holds values
+//! of both sides or, if lanes leave a loop in different iterations, of different iterations. Every
+//! register that is written in such a region, or under a varying guard, is therefore varying. The
+//! analysis is flow-insensitive, which errs on the side of varying. All registers that functions
+//! write or return are varying.
 
 use super::cfg::{Cfg, Successors};
 use super::joins::Joins;

@@ -140,17 +140,14 @@ impl WarpCfg {
         self.blocks.partition_point(|block| block.start <= pc) - 1
     }
 
-    /// Returns the block that begins with an instruction.
-    pub fn block_starting_at(&self, pc: Pc) -> Option<usize> {
-        self.blocks.binary_search_by_key(&pc, |block| block.start).ok()
-    }
-
-    /// Returns the block whose first step on a path is at this instruction: before it, the block has
-    /// only instructions that are parts of others.
-    pub fn block_entered_at(&self, program: &KernelCode, pc: Pc) -> Option<usize> {
+    /// Returns the block of the kernel whose first step on a path is at this instruction: before it, the
+    /// block has only instructions that are parts of others. Returns `None` for other instructions, and
+    /// in the functions that the kernel calls.
+    pub fn kernel_block_entered_at(&self, program: &KernelCode, pc: Pc) -> Option<usize> {
         let block = self.block_of(pc);
         let before = self.blocks[block].start.index()..pc.index();
-        program.instrs[before].iter().all(|instr| instr.folded).then_some(block)
+        let is_entered = program.instrs[before].iter().all(|instr| instr.folded);
+        (is_entered && block < self.functions[0].cfg.blocks.len()).then_some(block)
     }
 
     /// Returns the function that contains a block.

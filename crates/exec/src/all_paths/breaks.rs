@@ -9,10 +9,10 @@ use super::fork::Onward;
 use super::state::State;
 use super::walker::{Begin, Early, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc};
-use warpbound_core::path::{PathPart, PathSet, Sides, Step};
+use warpbound_core::path::{PathSet, Step};
 
 /// The ways of lanes behind a branch that parts those that have left regions from the others.
-pub(super) struct Leaving {
+pub(super) struct Parting {
     /// The end of the region at which the former wait.
     pub(super) outside: Pc,
     /// The end of the region at which the others wait.
@@ -41,14 +41,13 @@ impl Walker<'_, '_> {
         match early.arrived {
             Some(arrived) if !walked.possible || state.may.is_empty() => *state = arrived,
             Some(arrived) => {
-                self.check_copies(next, state, &arrived)?;
+                self.check_copies(next, &state.values.warp.groups, &arrived.values.warp.groups)?;
                 state.meet(&arrived);
             }
             None if !walked.possible => return Ok(Onward::Never),
             None => {}
         }
-        state.must = must - out.gone - out.away;
-        state.must &= state.may;
+        state.must = out.remaining(must) & state.may;
         self.meet_at(state, Some(join), until, out)
     }
 
@@ -58,7 +57,7 @@ impl Walker<'_, '_> {
         state: &mut State,
         pc: Pc,
         (target, next): (Pc, Pc),
-        Leaving { outside, join, taken }: Leaving,
+        Parting { outside, join, taken }: Parting,
         until: Option<Pc>,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
@@ -79,14 +78,10 @@ impl Walker<'_, '_> {
         // while lanes that have left are on their way, lanes at the end of the inner region may run
         let (first, second) = (usize::from(sides.others) + usize::from(taken), usize::from(!taken));
         if !sides.taken.is_empty() {
-            self.others += first;
-            sets.0 = self.side(state, (target, ends.0), out)?;
-            self.others -= first;
+            sets.0 = self.beside(first, |this| this.side(state, (target, ends.0), out))?;
         }
         if !sides.stay.is_empty() {
-            self.others += second;
-            sets.1 = self.side(&mut other, (next, ends.1), out)?;
-            self.others -= second;
+            sets.1 = self.beside(second, |this| this.side(&mut other, (next, ends.1), out))?;
         }
         out.away |= leaves;
         if taken {
@@ -95,25 +90,18 @@ impl Walker<'_, '_> {
         if !other.may.is_empty() {
             self.arrive_early(pc, outside, other)?;
         }
-        let sequential = !sides.taken_sure.is_empty() && !sides.stay_sure.is_empty();
-        if sequential || sides.taken.is_empty() || sides.stay.is_empty() {
+        if sides.taken.is_empty() || sides.stay.is_empty() {
+            // one of the sets is empty
             out.paths.append(sets.0);
             out.paths.append(sets.1);
         } else {
-            out.paths.push_part(PathPart::Sides(Box::new(Sides {
-                first: sets.0,
-                second: sets.1,
-                both: sides.both,
-                first_alone: sides.stay_sure.is_empty(),
-                second_alone: sides.taken_sure.is_empty(),
-            })));
+            sides.append_to(&mut out.paths, sets.0, sets.1);
         }
         if stays.is_empty() {
             (state.may, state.must) = (LaneMask::empty(), LaneMask::empty());
             return Ok(Onward::Nowhere);
         }
-        state.must = before - out.gone - out.away;
-        state.must &= state.may;
+        state.must = out.remaining(before) & state.may;
         self.meet_at(state, Some(join), until, out)
     }
 
@@ -122,7 +110,7 @@ impl Walker<'_, '_> {
     pub(super) fn leave_region(
         &mut self,
         state: &mut State,
-        pc: Pc,
+        (pc, next): (Pc, Pc),
         outside: Pc,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
@@ -130,9 +118,7 @@ impl Walker<'_, '_> {
         out.away |= state.may;
         let mut leaving = state.clone();
         // lanes that wait at the end of the region that these lanes leave may run now
-        self.others += 1;
-        let paths = self.side(&mut leaving, (Pc::new(pc.get() + 1), outside), out)?;
-        self.others -= 1;
+        let paths = self.beside(1, |this| this.side(&mut leaving, (next, outside), out))?;
         out.paths.append(paths);
         if !leaving.may.is_empty() {
             self.arrive_early(pc, outside, leaving)?;
@@ -159,8 +145,7 @@ impl Walker<'_, '_> {
         if !walked.possible {
             return Err(self.beyond(from, "bounds of loops that lanes exceed behind a BREAK"));
         }
-        out.gone |= walked.gone;
-        out.away |= walked.away;
+        out.lose(&walked);
         Ok(walked.paths)
     }
 
@@ -173,19 +158,11 @@ impl Walker<'_, '_> {
         match self.early[at].arrived.take() {
             None => self.early[at].arrived = Some(arrived),
             Some(mut known) => {
-                self.check_copies(pc, &known, &arrived)?;
+                self.check_copies(pc, &known.values.warp.groups, &arrived.values.warp.groups)?;
                 known.meet(&arrived);
                 self.early[at].arrived = Some(known);
             }
         }
         Ok(())
-    }
-
-    /// Checks that lanes on two paths have the same asynchronous copies in flight.
-    pub(super) fn check_copies(&self, pc: Pc, these: &State, those: &State) -> Result<(), Fault> {
-        if these.values.warp.groups == those.values.warp.groups {
-            return Ok(());
-        }
-        Err(self.beyond(pc, "asynchronous copies that depend on data"))
     }
 }

@@ -21,15 +21,14 @@ impl Walker<'_, '_> {
     pub(super) fn call(
         &mut self,
         state: &mut State,
-        pc: Pc,
+        (pc, next): (Pc, Pc),
         target: Pc,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
-        let next = Onward::To(Pc::new(pc.get() + 1));
         let guard = state.values.guard(self.context.program.instr(pc).guard, state.may);
         out.paths.push(Step::plain(pc));
         if guard.may.is_empty() {
-            return Ok(next);
+            return Ok(Onward::To(next));
         }
         if guard.must != state.may {
             return Err(self.beyond(pc, "calls of functions by some of the lanes"));
@@ -48,7 +47,7 @@ impl Walker<'_, '_> {
         };
         *state = returned;
         (state.loops, state.must) = (loops, must & state.may);
-        Ok(if walked.possible { next } else { Onward::Never })
+        Ok(if walked.possible { Onward::To(next) } else { Onward::Never })
     }
 
     /// Returns from the running function in the lanes in which the guard holds.
@@ -58,35 +57,25 @@ impl Walker<'_, '_> {
     pub(super) fn give_back(
         &mut self,
         state: &mut State,
-        pc: Pc,
+        (pc, next): (Pc, Pc),
         until: Option<Pc>,
         out: &mut Walked,
     ) -> Result<Onward, Fault> {
         let guard = state.values.guard(self.context.program.instr(pc).guard, state.may);
         let mut leaving = state.clone();
         (leaving.may, leaving.must) = (guard.may, guard.must & state.must);
-        let returned = match self.calls.last_mut().expect("a function runs").take() {
+        let returned = match self.calls.pop().expect("a function runs") {
             None => leaving,
             Some(mut returned) => {
-                self.check_copies(pc, &returned, &leaving)?;
+                self.check_copies(pc, &returned.values.warp.groups, &leaving.values.warp.groups)?;
                 returned.meet(&leaving);
                 returned
             }
         };
-        *self.calls.last_mut().expect("a function runs") = Some(returned);
+        self.calls.push(Some(returned));
         // as far as the walk of the function is concerned, these lanes have ended
-        out.gone |= guard.may;
-        state.may.remove(guard.must);
-        state.must.remove(guard.may);
+        state.part_from(guard, out);
         out.paths.push(Step::plain(pc));
-        if state.may.is_empty() {
-            return Ok(Onward::Nowhere);
-        }
-        let next = Pc::new(pc.get() + 1);
-        if self.is_certain(state, out) {
-            return Ok(Onward::To(next));
-        }
-        self.perhaps(state, (next, Begin::Comes), until, out)?;
-        Ok(Onward::Nowhere)
+        self.without_parted(state, next, until, out)
     }
 }

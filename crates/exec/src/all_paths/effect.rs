@@ -11,7 +11,7 @@ use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{Accessed, Elsewhere, LineUse, MemoryUse, Step};
 use warpbound_core::program::sem::{
-    Address, Matrix, Operand, PredOp, PredSrc, Special, exchange, jump, lanewise,
+    Address, Matrix, Operand, PredOp, PredSrc, Registers, Special, exchange, jump, lanewise,
 };
 use warpbound_core::program::{Instr, KernelCode, Sem};
 
@@ -38,6 +38,9 @@ impl Executed {
 
 /// The data needed to execute instructions that continue at the next one.
 pub(super) struct Effects {
+    /// For each pc, the registers of the operation. An instruction of several operations names those of
+    /// all of them together.
+    registers: Vec<Registers>,
     /// For each pc, whether the result depends on time, on where the warp runs, or on constants that
     /// are unknown.
     varies: Vec<bool>,
@@ -51,8 +54,9 @@ impl Effects {
             let of_launch = matches!(special, Special::Const(_)) && !constants_known;
             of_launch || special.tells_time() || special.tells_place()
         };
-        let reads = |sem: &Sem| sem.registers().specials.iter().any(varies);
-        Self { varies: program.instrs.iter().map(|instr| reads(&instr.sem)).collect(), constants_known }
+        let registers: Vec<Registers> = program.instrs.iter().map(|instr| instr.sem.registers()).collect();
+        let varies = registers.iter().map(|used| used.specials.iter().any(varies)).collect();
+        Self { registers, varies, constants_known }
     }
 
     /// Executes an instruction in the lanes that may be active; if the warp reaches the
@@ -71,7 +75,7 @@ impl Effects {
     ) -> Result<Executed, Fault> {
         let instr = context.program.instr(pc);
         let guard = values.guard(instr.guard, active);
-        let varies = self.varies[pc.index()];
+        let (used, varies) = (&self.registers[pc.index()], self.varies[pc.index()]);
         let constants_known = self.constants_known;
         let accessed = None;
         let mut execution = Execution {
@@ -80,6 +84,7 @@ impl Effects {
             code,
             pc,
             instr,
+            used,
             active,
             sure,
             guard,
@@ -100,6 +105,8 @@ struct Execution<'e, 'a> {
     code: &'e Code,
     pc: Pc,
     instr: &'a Instr,
+    /// The registers of the operation.
+    used: &'e Registers,
     /// The lanes that may execute the instruction.
     active: LaneMask,
     /// The lanes that execute it if the warp reaches it.
@@ -163,7 +170,7 @@ impl Execution<'_, '_> {
             lanewise!() | Sem::Nop | Sem::Sleep { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => {
                 let unknown = match &instr.sem {
                     Sem::Select { p, a, b, .. } => unknown_selection(self.values, *p, *a, *b),
-                    _ => self.values.unknown_of(instr.sem.registers().srcs.as_slice()),
+                    _ => self.values.unknown_of(self.used.srcs.as_slice()),
                 };
                 let step = self.run()?;
                 Ok(self.finish(step, unknown))
@@ -265,7 +272,7 @@ impl Execution<'_, '_> {
         if let Sem::Together { dst, .. } = instr.sem {
             return Ok(self.together(dst));
         }
-        let known = self.values.unknown_of(instr.sem.registers().srcs.as_slice()).is_empty();
+        let known = self.values.unknown_of(self.used.srcs.as_slice()).is_empty();
         // a shuffle also reads lanes that are elsewhere, with their values at that time, which are
         // unknown
         let all = !matches!(instr.sem, Sem::Shuffle(_)) || active == self.values.warp.stack.live();
@@ -297,8 +304,11 @@ impl Execution<'_, '_> {
             true => (a.may & b.may, a.must & b.must),
             false => (a.may | b.may, a.must | b.must),
         };
-        let used = self.instr.sem.registers();
-        used.dsts.as_slice().iter().for_each(|&dst| self.values.warp.set_pred(dst, holds, self.guard.may));
+        self.used
+            .dsts
+            .as_slice()
+            .iter()
+            .for_each(|&dst| self.values.warp.set_pred(dst, holds, self.guard.may));
         self.finish(Step::plain(self.pc), may - holds)
     }
 
@@ -310,7 +320,7 @@ impl Execution<'_, '_> {
     /// Records which results are unknown, because of the sources or the instruction itself, and
     /// returns its only step.
     fn finish(&mut self, step: Step, unknown: LaneMask) -> Executions {
-        let origin = self.values.origin_of(self.instr.sem.registers().srcs.as_slice()).unwrap_or(self.pc);
+        let origin = self.values.origin_of(self.used.srcs.as_slice()).unwrap_or(self.pc);
         let unknown = if self.varies { self.guard.may } else { unknown };
         self.write(unknown, Some(origin));
         Executions::Exactly(step)
@@ -320,9 +330,8 @@ impl Execution<'_, '_> {
     /// the guard is unknown.
     fn write(&mut self, unknown: LaneMask, origin: Option<Pc>) {
         let Holds { may, must } = self.guard;
-        // the operation's own registers: those of an instruction of several operations are of all
-        let used = self.instr.sem.registers();
-        used.dsts
+        self.used
+            .dsts
             .as_slice()
             .iter()
             .for_each(|&dst| self.values.written(dst, may, unknown | (may - must), origin));

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use warpbound_core::base::Pc;
-use warpbound_core::program::joins::{Break, Irregular};
+use warpbound_core::program::joins::Irregular;
 use warpbound_core::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg};
 use warpbound_core::program::{KernelCode, Sem};
 
@@ -14,11 +14,6 @@ pub(super) struct CodeFlow {
     functions: Vec<FunctionCfg>,
     /// For each block, whether lanes of a warp may diverge at its end.
     may_diverge: Vec<bool>,
-    /// For each block, the block at which lanes that diverge at its end wait for each other.
-    joins: Vec<Option<usize>>,
-    /// For each block whose last branch parts lanes that have left regions by BREAK from the others,
-    /// the way of these lanes.
-    breaks: Vec<Option<Break>>,
     /// Whether lanes reconverge where instructions say it, and not at post-dominators.
     explicit: bool,
     /// For each block, the loop whose header it is.
@@ -59,8 +54,6 @@ impl CodeFlow {
             WarpCfg::new(program, Some(block), Divergence::Sides)?;
         let mut flow = Self {
             heads: vec![None; blocks.len()],
-            joins: Vec::new(),
-            breaks: Vec::new(),
             explicit: program.has_independent_threads(),
             loops: Vec::new(),
             may_diverge: diverges,
@@ -68,10 +61,6 @@ impl CodeFlow {
         };
         for (number, function) in functions.iter().enumerate() {
             let first_loop = flow.loops.len();
-            let whole = |join: &Option<usize>| join.map(|join| join + function.first);
-            flow.joins.extend(function.joins.innermost.iter().map(whole));
-            let whole = |way: &Option<Break>| way.map(|way| Break { join: way.join + function.first, ..way });
-            flow.breaks.extend(function.joins.breaks.iter().map(whole));
             for (local, found) in function.loops.loops.iter().enumerate() {
                 let header = found.header + function.first;
                 flow.heads[header] = Some(first_loop + local);
@@ -104,11 +93,17 @@ impl CodeFlow {
         self.functions.partition_point(|function| start(function) <= pc) - 1
     }
 
-    /// Returns the block that contains an instruction; an address after the program counts to the
-    /// last block.
-    fn block_of(&self, pc: Pc) -> usize {
+    /// Returns the function that contains an instruction, and the function's own number of the block
+    /// that does; an address after the program counts to the last block.
+    fn place_of(&self, pc: Pc) -> (&FunctionCfg, usize) {
         let function = &self.functions[self.function_of(pc)];
-        function.first + function.cfg.block_of(pc)
+        (function, function.cfg.block_of(pc))
+    }
+
+    /// Returns the block that contains an instruction, like [`CodeFlow::place_of`].
+    fn block_of(&self, pc: Pc) -> usize {
+        let (function, block) = self.place_of(pc);
+        function.first + block
     }
 
     /// Returns whether two instructions are in the same function.
@@ -139,28 +134,32 @@ impl CodeFlow {
     pub(super) fn join(&self, branch: Pc, sem: &Sem) -> Option<Pc> {
         match sem {
             Sem::Branch { reconverge, .. } if !self.explicit => *reconverge,
-            _ => self.joins[self.block_of(branch)].map(|block| self.start_of(block)),
+            _ => {
+                let (function, block) = self.place_of(branch);
+                function.joins.innermost[block].map(|join| function.cfg.blocks[join].start)
+            }
         }
     }
 
     /// Returns the instruction at which lanes that diverge at this branch continue together because
     /// they meet at a barrier of the block, or at the WARPSYNC in front of it.
     pub(super) fn meeting_of(&self, branch: Pc) -> Option<Pc> {
-        let function = &self.functions[self.function_of(branch)];
-        function.joins.meetings[function.cfg.block_of(branch)]
+        let (function, block) = self.place_of(branch);
+        function.joins.meetings[block]
     }
 
     /// Returns the instruction at which lanes wait that have left regions by BREAK, if this branch
     /// parts them from the others, and whether they are the lanes that take it.
     pub(super) fn break_at(&self, branch: Pc) -> Option<(Pc, bool)> {
-        self.breaks[self.block_of(branch)].map(|Break { join, taken }| (self.start_of(join), taken))
+        let (function, block) = self.place_of(branch);
+        function.joins.breaks[block].map(|way| (function.cfg.blocks[way.join].start, way.taken))
     }
 
     /// Returns the instruction at which the lanes wait that leave a region by this BREAK, if all lanes
     /// that reach it do.
     pub(super) fn exit_to(&self, leaving: Pc) -> Option<Pc> {
         let function = &self.functions[self.function_of(leaving)];
-        function.joins.exits.get(&leaving).map(|&block| self.start_of(function.first + block))
+        function.joins.exits.get(&leaving).map(|&join| function.cfg.blocks[join].start)
     }
 
     /// Returns whether lanes that have left inner regions by BREAK arrive at the end of the region

@@ -5,7 +5,7 @@ use super::super::fault::Fault;
 use super::state::State;
 use super::walker::{Begin, Meeting, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc};
-use warpbound_core::path::{PathPart, Sides, Step};
+use warpbound_core::path::{PathPart, PathSet, Sides, Step};
 
 /// The lanes on both sides of a branch.
 #[derive(Debug)]
@@ -21,10 +21,30 @@ pub(super) struct Fork {
 }
 
 impl Fork {
+    /// Returns whether it is certain that lanes take both sides, one after the other.
+    fn is_sequential(&self) -> bool {
+        !self.taken_sure.is_empty() && !self.stay_sure.is_empty()
+    }
+
+    /// Appends the paths of both sides, the first of which belongs to the lanes that take the branch.
+    pub(super) fn append_to(&self, paths: &mut PathSet, first: PathSet, second: PathSet) {
+        if self.is_sequential() {
+            paths.append(first);
+            paths.append(second);
+        } else {
+            paths.push_part(PathPart::Sides(Box::new(Sides {
+                first,
+                second,
+                both: self.both,
+                first_alone: self.stay_sure.is_empty(),
+                second_alone: self.taken_sure.is_empty(),
+            })));
+        }
+    }
+
     /// Removes a side that is impossible because the branch has the same outcome in all lanes.
     fn settle(&mut self, may_diverge: bool) {
-        let sure = !self.taken_sure.is_empty() && !self.stay_sure.is_empty();
-        self.both = sure || may_diverge && (self.taken | self.stay).count() > 1;
+        self.both = self.is_sequential() || may_diverge && (self.taken | self.stay).count() > 1;
         self.others = self.both;
         if !self.both && !self.taken_sure.is_empty() {
             self.stay = LaneMask::empty();
@@ -160,23 +180,23 @@ impl Walker<'_, '_> {
         out: &mut Walked,
     ) -> Result<bool, Fault> {
         let before = state.must;
-        let sequential = !sides.taken_sure.is_empty() && !sides.stay_sure.is_empty();
+        let sequential = sides.is_sequential();
         let groups = state.values.warp.groups.clone();
         let mut other = state.clone();
         (state.may, state.must) = (sides.taken, sides.taken_sure);
-        self.others += usize::from(sides.others);
-        let first = self.walk(state, target, join, Begin::Comes)?;
-        self.others -= usize::from(sides.others);
+        let others = usize::from(sides.others);
+        let first = self.beside(others, |this| this.walk(state, target, join, Begin::Comes))?;
         if sequential {
             other.values.warp.groups = state.values.warp.groups.clone();
         }
         (other.may, other.must) = (sides.stay, sides.stay_sure);
         let second = self.walk(&mut other, next, join, Begin::Comes)?;
-        if !sequential && (state.values.warp.groups != groups || other.values.warp.groups != groups) {
-            return Err(self.beyond(target, "asynchronous copies that depend on data"));
+        if !sequential {
+            self.check_copies(target, &state.values.warp.groups, &groups)?;
+            self.check_copies(target, &other.values.warp.groups, &groups)?;
         }
-        out.gone |= first.gone | second.gone;
-        out.away |= first.away | second.away;
+        out.lose(&first);
+        out.lose(&second);
         let lost = |side: &Walked| !side.possible && side.paths.leaves();
         if lost(&first) || lost(&second) {
             return Err(self.beyond(
@@ -186,18 +206,7 @@ impl Walker<'_, '_> {
         }
         match (first.possible, second.possible) {
             (true, true) => {
-                if sequential {
-                    out.paths.append(first.paths);
-                    out.paths.append(second.paths);
-                } else {
-                    out.paths.push_part(PathPart::Sides(Box::new(Sides {
-                        first: first.paths,
-                        second: second.paths,
-                        both: sides.both,
-                        first_alone: sides.stay_sure.is_empty(),
-                        second_alone: sides.taken_sure.is_empty(),
-                    })));
-                }
+                sides.append_to(&mut out.paths, first.paths, second.paths);
                 state.meet(&other);
                 state.values.warp.groups = other.values.warp.groups;
             }
@@ -208,8 +217,7 @@ impl Walker<'_, '_> {
             }
             _ => return Ok(false),
         }
-        state.must = before - out.gone - out.away;
-        state.must &= state.may;
+        state.must = out.remaining(before) & state.may;
         Ok(true)
     }
 }

@@ -138,7 +138,7 @@ impl Walker<'_, '_> {
             push_strands(LoopIterations { header, round, most }, lanes, &mut out.paths);
         }
         *state = left;
-        state.must = before - out.gone - out.away;
+        state.must = out.remaining(before);
         Ok(whole.join.flatten())
     }
 
@@ -239,14 +239,10 @@ impl Walker<'_, '_> {
         // the lanes that leave this loop are in no inner loop that is taken as a whole
         let whole = self.wholes.pop().expect("a loop is taken as a whole here");
         let others = usize::from(self.flow.splits(whole.index));
-        self.others += others;
-        let way = self.walk(&mut leaving_state, way_from, join, Begin::Comes);
-        self.others -= others;
+        let way = self.beside(others, |this| this.walk(&mut leaving_state, way_from, join, Begin::Comes));
         self.wholes.push(whole);
         let way = way?;
-        if leaving_state.values.warp.groups != state.values.warp.groups {
-            return Err(self.beyond(way_from, "asynchronous copies that depend on data"));
-        }
+        self.check_copies(way_from, &leaving_state.values.warp.groups, &state.values.warp.groups)?;
         let whole = self.wholes.last_mut().expect("pushed above");
         if whole.join.is_some_and(|known| known != join) {
             return Err(self.beyond(

@@ -3,7 +3,7 @@
 use super::super::barrier;
 use super::super::fault::{self, Fault};
 use super::super::lanes::width_mask;
-use super::breaks::Leaving;
+use super::breaks::Parting;
 use super::effect::Executions;
 use super::fork::Onward;
 use super::state::State;
@@ -105,19 +105,21 @@ impl<'a> Walker<'_, 'a> {
             Sem::Branch { target, .. } => {
                 let join = self.flow.join(pc, &instr.sem);
                 if let (Some((outside, taken)), Some(join)) = (self.flow.break_at(pc), join) {
-                    let way = Leaving { outside, join, taken };
+                    let way = Parting { outside, join, taken };
                     return self.leave_regions(state, pc, (*target, next), way, until, out);
                 }
                 return self.branch(state, pc, (*target, next, join), until, out);
             }
-            Sem::Return { .. } if !self.calls.is_empty() => return self.give_back(state, pc, until, out),
+            Sem::Return { .. } if !self.calls.is_empty() => {
+                return self.give_back(state, (pc, next), until, out);
+            }
             Sem::Exit if !self.calls.is_empty() => {
                 return Err(self.beyond(pc, "functions that end threads"));
             }
             Sem::Return { .. } | Sem::Exit => return self.end(state, (pc, next), until, out),
             Sem::Barrier(barrier) => out.paths.push(self.barrier(state, pc, barrier)?),
             Sem::Call(call) if call.moves_nothing(self.context.program) => {
-                return self.call(state, pc, call.target, out);
+                return self.call(state, (pc, next), call.target, out);
             }
             Sem::Call(_) => return Err(self.beyond(pc, "calls of functions with parameters")),
             Sem::CallPointer(_) => return Err(self.beyond(pc, "calls through pointers")),
@@ -131,7 +133,7 @@ impl<'a> Walker<'_, 'a> {
                 }
                 out.paths.push(Step::plain(pc));
                 if let Some(outside) = self.flow.exit_to(pc) {
-                    return self.leave_region(state, pc, outside, out);
+                    return self.leave_region(state, (pc, next), outside, out);
                 }
                 if let Sem::OpenRegion { join, .. } = &instr.sem
                     && self.flow.is_reached_by_break(pc)
@@ -214,19 +216,31 @@ impl<'a> Walker<'_, 'a> {
             self.note_unknown_end(state, pc, guard_of.reg);
         }
         state.values.ended |= guard.must & state.must;
-        out.gone |= guard.may;
-        state.may.remove(guard.must);
-        state.must.remove(guard.may);
+        state.part_from(guard, out);
         let step = Step::plain(pc);
-        if state.may.is_empty() {
+        if self.is_certain(state, out) && !state.may.is_empty() {
+            out.paths.push(step);
+        } else {
             out.paths.push_part(PathPart::End(step));
+        }
+        self.without_parted(state, next, until, out)
+    }
+
+    /// Returns the point at which a walk continues after lanes have ended or returned in front of
+    /// `next`.
+    pub(super) fn without_parted(
+        &mut self,
+        state: &mut State,
+        next: Pc,
+        until: Option<Pc>,
+        out: &mut Walked,
+    ) -> Result<Onward, Fault> {
+        if state.may.is_empty() {
             return Ok(Onward::Nowhere);
         }
         if self.is_certain(state, out) {
-            out.paths.push(step);
             return Ok(Onward::To(next));
         }
-        out.paths.push_part(PathPart::End(step));
         self.perhaps(state, (next, Begin::Comes), until, out)?;
         Ok(Onward::Nowhere)
     }
@@ -260,11 +274,10 @@ impl<'a> Walker<'_, 'a> {
         let rest = self.walk(state, pc, until, begin)?;
         // what follows on the path must not depend on whether this part was executed
         let is_last = until.is_none() && self.others == 0 && self.wholes.is_empty() && self.calls.is_empty();
-        if !is_last && groups != state.values.warp.groups {
-            return Err(self.beyond(pc, "asynchronous copies that depend on data"));
+        if !is_last {
+            self.check_copies(pc, &state.values.warp.groups, &groups)?;
         }
-        out.gone |= rest.gone;
-        out.away |= rest.away;
+        out.lose(&rest);
         if rest.possible {
             out.paths.push_part(PathPart::Perhaps(rest.paths));
         } else {

@@ -7,7 +7,7 @@ use super::effect::Effects;
 use super::flow::CodeFlow;
 use super::state::State;
 use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
-use warpbound_core::path::PathSet;
+use warpbound_core::path::{AsyncGroups, PathSet};
 
 /// The result of a walk.
 #[derive(Debug)]
@@ -52,6 +52,17 @@ impl Walked {
     /// Creates the result of an empty walk.
     pub(super) fn new() -> Self {
         Self { paths: PathSet::default(), gone: LaneMask::empty(), away: LaneMask::empty(), possible: true }
+    }
+
+    /// Records the lanes that may have ended or left regions in a walk that is a part of this one.
+    pub(super) fn lose(&mut self, part: &Self) {
+        self.gone |= part.gone;
+        self.away |= part.away;
+    }
+
+    /// Returns those of these lanes that certainly have neither ended nor left regions.
+    pub(super) fn remaining(&self, lanes: LaneMask) -> LaneMask {
+        lanes - self.gone - self.away
     }
 }
 
@@ -142,6 +153,26 @@ impl<'w, 'a> Walker<'w, 'a> {
         self.others > 0
             || self.meeting.is_some()
             || self.wholes.iter().any(|whole| self.flow.splits(whole.index))
+    }
+
+    /// Walks while lanes may be on this many further ways that can run.
+    pub(super) fn beside<T>(
+        &mut self,
+        others: usize,
+        walk: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.others += others;
+        let walked = walk(self);
+        self.others -= others;
+        walked
+    }
+
+    /// Checks that the asynchronous copies in flight are the same on two ways to a point.
+    pub(super) fn check_copies(&self, pc: Pc, these: &AsyncGroups, those: &AsyncGroups) -> Result<(), Fault> {
+        if these == those {
+            return Ok(());
+        }
+        Err(self.beyond(pc, "asynchronous copies that depend on data"))
     }
 
     pub(super) fn beyond(&self, pc: Pc, feature: &str) -> Fault {

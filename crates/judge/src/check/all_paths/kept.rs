@@ -168,16 +168,12 @@ fn most_rounds((program, graph): (&KernelCode, &WarpCfg), known: &Loop, path: &W
     let mut masks = path.masks().iter().peekable();
     let mut active = LaneMask::empty();
     let mut greatest = (0, 0);
-    let kernel_blocks = graph.functions[0].cfg.blocks.len();
     for (index, step) in path.steps().iter().enumerate() {
         while let Some((_, mask)) = masks.next_if(|(from, _)| *from as usize <= index) {
             active = *mask;
         }
-        let Some(block) = graph.block_entered_at(program, step.pc()) else { continue };
         // lanes that run a function that the loop calls are still in the loop
-        if block >= kernel_blocks {
-            continue;
-        }
+        let Some(block) = graph.kernel_block_entered_at(program, step.pc()) else { continue };
         if !known.contains(block) {
             active.lanes().for_each(|lane| rounds[lane] = None);
         } else if block == known.header {

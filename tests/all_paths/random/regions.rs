@@ -16,6 +16,7 @@ use super::{Case, CaseResult, attack_program, campaign, sets_of};
 const OPEN: u64 = 0x7100_0000;
 const CLOSE: u64 = 0x7200_0000;
 const LEAVE: u64 = 0x7300_0000;
+const TOGETHER: u64 = 0x7400_0000;
 
 fn mark(kind: u64, barrier: u32, number: u32) -> String {
     format!("mov.u32 %r190, {};", kind | u64::from(barrier) << 16 | u64::from(number))
@@ -34,6 +35,11 @@ pub fn close(barrier: u32, number: u32) -> String {
 /// Returns the mark by which lanes leave it.
 pub fn leave(barrier: u32, number: u32) -> String {
     mark(LEAVE, barrier, number)
+}
+
+/// Returns the mark that writes to a predicate whether all lanes of the warp are together.
+pub fn together(predicate: &str) -> String {
+    format!("vote.sync.any.pred {predicate}, {predicate}, {TOGETHER};")
 }
 
 /// Returns a region with code in it behind a region, 1, with other code in it.
@@ -61,6 +67,9 @@ pub fn marked(mut program: KernelCode) -> KernelCode {
         match &mut instr.sem {
             Sem::Branch { reconverge, .. } => *reconverge = None,
             Sem::Barrier(barrier) => barrier.partly = true,
+            Sem::Vote { dst, members: Some(Operand::Imm(TOGETHER)), .. } => {
+                instr.sem = Sem::Together { dst: *dst, members: Operand::Imm(0xffff_ffff) };
+            }
             _ => {}
         }
         let Some((kind, barrier, number)) = mark else { continue };

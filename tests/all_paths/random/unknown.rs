@@ -8,7 +8,7 @@ use warpbound::program::KernelCode;
 use warpbound::program::launch::{Buffer, Elem, Launch};
 use warpbound::sass::Module;
 
-use super::regions::{attack_marked, close, leave, nested, open, refusal};
+use super::regions::{attack_marked, close, leave, nested, open, refusal, together};
 use super::{Case, CaseResult, attack, attack_program, executed, member, sets_of};
 use crate::shipped::{encoding_for, machine, root};
 
@@ -111,4 +111,50 @@ fn the_result_of_a_barrier_that_lanes_wait_beside() {
     );
     let found = attack_marked(&body);
     assert!(matches!(found, Ok(CaseResult::Held(_))), "{found:?}");
+}
+
+/// Whether all lanes are together: those that have ended do not count, and those whose guard is false
+/// do not take part.
+#[test]
+fn whether_lanes_are_together() {
+    let branch = "@%p9 bra A;\nadd.u32 %r4, %r4, 1;\nA: add.u32 %r5, %r5, 1;\nret;";
+    for before in ["@!%p1 exit;", "", "@%p1 ", "@%p0 ", "@%p0 exit;"] {
+        let body = format!("{DATA}setp.lt.u32 %p9, %r0, 0;\n{before}{}\n{branch}", together("%p9"));
+        let found = attack_marked(&body);
+        assert!(matches!(found, Ok(CaseResult::Held(_))), "{before}: {found:?}");
+    }
+}
+
+/// A run takes the number and the size of a barrier from the first lane that has not ended.
+#[test]
+fn barriers_that_differ_between_lanes() {
+    let prelude = format!("{DATA}selp.u32 %r7, 1, 2, %p1;\nselp.u32 %r6, 64, 32, %p1;\n@%p0 ret;");
+    for (barrier, is_refused) in
+        [("bar.sync %r7;", true), ("bar.sync 1, %r6;", true), ("mov.u32 %r7, 3;\nbar.sync %r7;", false)]
+    {
+        let inputs = vec![(0..64).map(|word| if word < 16 { 3 } else { 0 }).collect()];
+        let body = format!("{prelude}\n{barrier}\nadd.u32 %r4, %r4, 1;\nret;");
+        let case = Case { body, block: [64, 1, 1], ..case(inputs) };
+        for marks in [false, true] {
+            let program = case.code(&crate::shipped::isa(), marks);
+            match attack_program(&case, program, &machine("ecrts25-orin"), false) {
+                Ok(CaseResult::Refused(error)) if is_refused => {
+                    assert!(error.contains("differs between lanes"), "{error}");
+                }
+                Ok(CaseResult::Held(_)) if !is_refused => {}
+                other => panic!("{barrier}: {other:?}"),
+            }
+        }
+    }
+}
+
+/// Lanes do not meet at a WARPSYNC that only one side of a branch has in front of the barrier at which
+/// they meet.
+#[test]
+fn a_warpsync_in_front_of_a_meeting() {
+    let body = format!(
+        "{DATA}@%p1 bra T;\nadd.u32 %r4, %r4, 1;\nbra B;\nT: add.u32 %r5, %r5, 1;\nbar.warp.sync -1;\n\
+         B: bar.sync 0;\nret;"
+    );
+    assert!(refusal(&body).contains("barriers of a warp"));
 }

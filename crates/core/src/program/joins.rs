@@ -26,10 +26,8 @@ pub struct Joins {
     /// For each block, the block at which lanes that diverge at its end, and do not leave regions
     /// by BREAK, wait for each other.
     pub innermost: Vec<Option<usize>>,
-    /// For each block, the instruction at which lanes that diverge at its end continue together because
-    /// all of them come to the same barrier of the block, or to the WARPSYNC in front of the
-    /// instruction, before they come to the end of a region.
-    pub meetings: Vec<Option<Pc>>,
+    /// For each block, where lanes that diverge at its end meet before they come to the end of a region.
+    pub meetings: Vec<Option<MeetingPlace>>,
     /// For each block whose last branch parts lanes that have left regions by BREAK from the others,
     /// the way of these lanes.
     pub breaks: Vec<Option<Break>>,
@@ -41,6 +39,25 @@ pub struct Joins {
     /// The first instruction for which the open regions cannot be determined. Then no block has a
     /// reconvergence point.
     pub irregular: Option<Irregular>,
+}
+
+/// An instruction to which all lanes come that diverge at a branch, and from which on they are together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeetingPlace {
+    /// A WARPSYNC of all lanes, which each side executes.
+    WarpSync(Pc),
+    /// A barrier of the block, which they execute together.
+    Barrier(Pc),
+}
+
+impl MeetingPlace {
+    /// Returns the instruction at which the lanes continue together.
+    pub fn onward(self) -> Pc {
+        match self {
+            Self::WarpSync(pc) => Pc::new(pc.get() + 1),
+            Self::Barrier(pc) => pc,
+        }
+    }
 }
 
 /// The way of lanes that have left regions by BREAK, behind the branch that parts them from others.
@@ -240,19 +257,18 @@ impl Regions<'_> {
         Ok(end)
     }
 
-    /// Returns the instruction at which all lanes that diverge at the end of a block meet at a barrier
-    /// or a WARPSYNC, in the regions that are open there.
-    fn meeting(&self, block: usize, end: &End) -> Option<Pc> {
+    /// Returns where all lanes meet that diverge at the end of a block, in the regions that are open
+    /// there.
+    fn meeting(&self, block: usize, end: &End) -> Option<MeetingPlace> {
         let next = |&block: &usize| self.cfg.post_dominator[block];
         for passed in std::iter::successors(self.cfg.post_dominator[block], next) {
             let mut there = End { open: self.at_start[passed].clone()?, ..End::default() };
             let range = self.cfg.blocks[passed];
             for pc in (range.start.index()..range.end.index()).map(Pc::from_index) {
                 let instr = self.program.instr(pc);
-                let behind = Pc::new(pc.get() + 1);
                 let meeting = match &instr.sem {
-                    Sem::WarpSync { members: Operand::Imm(0xffff_ffff) } => Some(behind),
-                    Sem::Barrier(barrier) if barrier.partly => Some(pc),
+                    Sem::WarpSync { members: Operand::Imm(0xffff_ffff) } => Some(MeetingPlace::WarpSync(pc)),
+                    Sem::Barrier(barrier) if barrier.partly => Some(MeetingPlace::Barrier(pc)),
                     _ => None,
                 };
                 if meeting.is_some() {

@@ -288,7 +288,7 @@ impl Execution<'_, '_> {
     fn together(&mut self, dst: RegId) -> Executions {
         let Self { active, sure, guard, .. } = *self;
         let alive = self.values.warp.stack.live() - self.values.ended;
-        if guard.may == guard.must && sure == active && active.contains(alive) {
+        if guard.may == guard.must && sure == active && guard.must.contains(alive) {
             self.values.warp.set_pred(dst, LaneMask::ALL, guard.may);
             return self.finish(Step::plain(self.pc), LaneMask::empty());
         }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use warpbound_core::base::Pc;
-use warpbound_core::program::joins::Irregular;
+use warpbound_core::program::joins::{Irregular, MeetingPlace};
 use warpbound_core::program::warp_cfg::{Divergence, FunctionCfg, IrreducibleCode, WarpCfg};
 use warpbound_core::program::{KernelCode, Sem};
 
@@ -141,9 +141,8 @@ impl CodeFlow {
         }
     }
 
-    /// Returns the instruction at which lanes that diverge at this branch continue together because
-    /// they meet at a barrier of the block, or at the WARPSYNC in front of it.
-    pub(super) fn meeting_of(&self, branch: Pc) -> Option<Pc> {
+    /// Returns where lanes that diverge at this branch meet without a region of their own.
+    pub(super) fn meeting_of(&self, branch: Pc) -> Option<MeetingPlace> {
         let (function, block) = self.place_of(branch);
         function.joins.meetings[block]
     }

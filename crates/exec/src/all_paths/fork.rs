@@ -6,6 +6,7 @@ use super::state::State;
 use super::walker::{Begin, Meeting, Walked, Walker};
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::path::{PathPart, PathSet, Sides, Step};
+use warpbound_core::program::joins::MeetingPlace;
 
 /// The lanes on both sides of a branch.
 #[derive(Debug)]
@@ -113,8 +114,9 @@ impl Walker<'_, '_> {
         if sides.both && self.parts_before_meeting(reconverge) {
             return Err(self.beyond(pc, "lanes that diverge again before they meet at a barrier"));
         }
-        if let Some(at) = self.flow.meeting_of(pc).filter(|_| sides.both && !self.lanes_elsewhere()) {
-            self.meeting = Some(Meeting { at, region: reconverge, calls: self.calls.len() });
+        if let Some(place) = self.flow.meeting_of(pc).filter(|_| sides.both && !self.lanes_elsewhere()) {
+            let at = place.onward();
+            self.meeting = Some(Meeting { place, region: reconverge, calls: self.calls.len() });
             let possible = self.fork(state, (target, next), sides, Some(at), out)?;
             self.meeting = None;
             return if possible { self.meet_at(state, Some(at), until, out) } else { Ok(Onward::Never) };
@@ -145,9 +147,10 @@ impl Walker<'_, '_> {
         self.meeting.is_some_and(same)
     }
 
-    /// Returns whether both sides of a branch meet in front of this instruction.
-    pub(super) fn meets_at(&self, next: Pc) -> bool {
-        self.meeting.is_some_and(|meeting| meeting.at == next && meeting.calls == self.calls.len())
+    /// Returns whether both sides of a branch meet at this WARPSYNC.
+    pub(super) fn meets_at(&self, pc: Pc) -> bool {
+        let here = |meeting: Meeting| meeting.place == MeetingPlace::WarpSync(pc);
+        self.meeting.is_some_and(|meeting| here(meeting) && meeting.calls == self.calls.len())
     }
 
     /// Returns the lanes on both sides of a branch, given its target and the next instruction.

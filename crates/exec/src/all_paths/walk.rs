@@ -144,7 +144,7 @@ impl<'a> Walker<'_, 'a> {
             Sem::Yield | Sem::Collect { .. } | Sem::EndCollective => {
                 return Err(self.beyond(pc, "instructions for threads that run independently of each other"));
             }
-            Sem::WarpSync { .. } if self.lanes_elsewhere() && !self.meets_at(next) => {
+            Sem::WarpSync { .. } if self.lanes_elsewhere() && !self.meets_at(pc) => {
                 return Err(
                     self.beyond(pc, "barriers of a warp at which lanes on other paths may be awaited")
                 );
@@ -314,8 +314,14 @@ impl<'a> Walker<'_, 'a> {
             self.partial_barriers = true;
             return Ok(Step::with(pc, BarrierUse { id: 0, warps: 1 }));
         };
-        let value =
-            |operand| state.values.warp.operand_in(operand, &self.context.shape, lane) & width_mask(32);
+        let value_in =
+            |operand, lane| state.values.warp.operand_in(operand, &self.context.shape, lane) & width_mask(32);
+        let value = |operand| value_in(operand, lane);
+        // the run takes the values of the first lane that is here, which may be any of these
+        let differs = |operand| guard.may.lanes().any(|lane| value_in(operand, lane) != value(operand));
+        if differs(barrier.id) || barrier.threads.is_some_and(differs) {
+            return Err(self.beyond(pc, "barriers whose number or size differs between lanes"));
+        }
         let threads = barrier.threads.map(value);
         let warps = match threads.map(|threads| barrier::warps_of(threads, self.context.shape.warps)) {
             None => 0,

@@ -8,6 +8,7 @@ use super::flow::CodeFlow;
 use super::state::State;
 use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
 use warpbound_core::path::{AsyncGroups, PathSet};
+use warpbound_core::program::joins::MeetingPlace;
 
 /// The result of a walk.
 #[derive(Debug)]
@@ -69,8 +70,8 @@ impl Walked {
 /// A barrier or WARPSYNC at which the lanes of both sides of a branch meet.
 #[derive(Clone, Copy)]
 pub(super) struct Meeting {
-    /// The instruction at which they continue together.
-    pub(super) at: Pc,
+    /// Where they meet.
+    pub(super) place: MeetingPlace,
     /// The end of the region around the branch.
     pub(super) region: Option<Pc>,
     /// The number of open calls.

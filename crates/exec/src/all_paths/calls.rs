@@ -74,7 +74,7 @@ impl Walker<'_, '_> {
         };
         self.calls.push(Some(returned));
         // as far as the walk of the function is concerned, these lanes have ended
-        state.part_from(guard, out);
+        out.end_lanes(guard, state);
         out.paths.push(Step::plain(pc));
         self.without_parted(state, next, until, out)
     }

@@ -1,7 +1,6 @@
 //! The state of a walk over all paths of a warp: the position of its lanes, and the known values.
 
-use super::values::{Holds, Values};
-use super::walker::Walked;
+use super::values::Values;
 use warpbound_core::base::{LaneMask, Pc};
 
 /// The state of the lanes of a warp that are at one point.
@@ -46,13 +45,6 @@ impl State {
     pub(super) fn new(values: Values) -> Self {
         let lanes = values.warp.stack.live();
         Self { values, may: lanes, must: lanes, loops: Vec::new() }
-    }
-
-    /// Removes the lanes in which a guard holds, because they end or return.
-    pub(super) fn part_from(&mut self, guard: Holds, out: &mut Walked) {
-        out.gone |= guard.may;
-        self.may.remove(guard.must);
-        self.must.remove(guard.may);
     }
 
     /// Merges this state with another one at a reconvergence point.

@@ -216,7 +216,7 @@ impl<'a> Walker<'_, 'a> {
             self.note_unknown_end(state, pc, guard_of.reg);
         }
         state.values.ended |= guard.must & state.must;
-        state.part_from(guard, out);
+        out.end_lanes(guard, state);
         let step = Step::plain(pc);
         if self.is_certain(state, out) && !state.may.is_empty() {
             out.paths.push(step);

@@ -6,6 +6,7 @@ use super::super::fault::{self, Fault};
 use super::effect::Effects;
 use super::flow::CodeFlow;
 use super::state::State;
+use super::values::Holds;
 use warpbound_core::base::{LaneMask, Pc, ProgressMonitor};
 use warpbound_core::path::{AsyncGroups, PathSet};
 use warpbound_core::program::joins::MeetingPlace;
@@ -59,6 +60,13 @@ impl Walked {
     pub(super) fn lose(&mut self, part: &Self) {
         self.gone |= part.gone;
         self.away |= part.away;
+    }
+
+    /// Records that the lanes in which a guard holds end or return, and removes them from the state.
+    pub(super) fn end_lanes(&mut self, guard: Holds, state: &mut State) {
+        self.gone |= guard.may;
+        state.may.remove(guard.must);
+        state.must.remove(guard.may);
     }
 
     /// Returns those of these lanes that certainly have neither ended nor left regions.

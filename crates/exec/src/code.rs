@@ -276,7 +276,32 @@ impl Code {
         let waits = |index: usize| matches!(program.instrs[index].sem, Sem::WarpSync { .. });
         code.ends = ends(program.instrs.len(), apart);
         code.ends_apart = ends(program.instrs.len(), |index| apart(index) || waits(index));
+        code.group_accesses(program);
         code
+    }
+
+    /// Gives each access its group: that of the access before it with the same source of addresses, if
+    /// a straight run can contain both and no instruction in between changes these addresses.
+    fn group_accesses(&mut self, program: &KernelCode) {
+        // the open groups: source of addresses, size of an access, number of the group
+        let mut open: Vec<(Operand, usize, u32)> = Vec::new();
+        let mut groups = 0;
+        for (op, instr) in self.ops.iter().zip(&program.instrs) {
+            if matches!(op.kind, Kind::Apart | Kind::Branch) {
+                open.clear();
+            }
+            if let Sem::Load { addr, .. } | Sem::Store { addr, .. } = &instr.sem {
+                let access = &mut self.accesses[op.a as usize];
+                let known = open.iter().find(|(base, size, _)| (*base, *size) == (addr.base, access.size()));
+                access.join(known.map_or(groups, |&(_, _, group)| group));
+                if known.is_none() {
+                    open.push((addr.base, access.size(), groups));
+                    groups += 1;
+                }
+            }
+            let written = instr.sem.registers().dsts;
+            open.retain(|(base, ..)| !matches!(base, Operand::Reg(reg) if written.as_slice().contains(reg)));
+        }
     }
 
     /// Returns for each pc the end of straight runs of these active lanes, if these lanes are alive.

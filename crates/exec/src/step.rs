@@ -12,6 +12,7 @@ use super::matrix;
 use super::mbarrier;
 use super::per_lane;
 use super::returns;
+use super::span::KeptPositions;
 use super::stack::SimtStack;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
@@ -175,8 +176,12 @@ fn memory(
     enabled: LaneMask,
 ) -> Result<Step, Fault> {
     let used = match &context.program.instr(pc).sem {
-        Sem::Load { .. } => access::load(warp, context, pc, code.access(pc), enabled)?,
-        Sem::Store { .. } => access::store(warp, context, pc, code.access(pc), enabled)?,
+        Sem::Load { .. } => {
+            access::load(warp, context, pc, (code.access(pc), &mut KeptPositions::default()), enabled)?
+        }
+        Sem::Store { .. } => {
+            access::store(warp, context, pc, (code.access(pc), &mut KeptPositions::default()), enabled)?
+        }
         Sem::Atomic(atomic) => access::atomic(warp, context, pc, atomic, enabled)?,
         Sem::Fetch(fetch) => image::fetch(warp, context, pc, fetch, enabled)?,
         Sem::Surface(access) => image::surface(warp, context, pc, access, enabled)?,

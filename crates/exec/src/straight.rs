@@ -11,6 +11,7 @@ use super::fault::Fault;
 use super::per_lane;
 use super::registers::Registers;
 use super::rows::{Row, Vectorised, holds, map1, map2, map3, put, put_wide, spread, wide1, wide2, wide3};
+use super::span::KeptPositions;
 use super::step;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
@@ -41,6 +42,7 @@ impl Vectorised for Straight<'_, '_> {
         let taken = |at: usize| code.taken[at] as usize;
         path.extend(&code.steps[taken(first)..taken(end)], active);
         let all = spread(active);
+        let mut kept = KeptPositions::default();
         let mut threads = u64::from(active.count()) * (taken(end) - taken(first)) as u64;
         for (at, op) in (first..end).zip(&code.ops[first..end]) {
             let pc = Pc::new(at as u32);
@@ -52,11 +54,13 @@ impl Vectorised for Straight<'_, '_> {
             }
             let step = match op.kind {
                 Kind::Load => {
-                    let used = access::load(warp, context, pc, &code.accesses[op.a as usize], enabled)?;
+                    let access = (&code.accesses[op.a as usize], &mut kept);
+                    let used = access::load(warp, context, pc, access, enabled)?;
                     Step::with(pc, used)
                 }
                 Kind::Store => {
-                    let used = access::store(warp, context, pc, &code.accesses[op.a as usize], enabled)?;
+                    let access = (&code.accesses[op.a as usize], &mut kept);
+                    let used = access::store(warp, context, pc, access, enabled)?;
                     Step::with(pc, used)
                 }
                 Kind::General | Kind::Apart | Kind::Branch => step::data(warp, context, code, pc, enabled)?,

@@ -12,7 +12,7 @@ use super::super::registers::{RegisterMap, RegisterRow, Registers};
 use super::super::rows::{Row, holds, put, put_wide, spread};
 use super::super::warp::{Shape, Warp};
 use super::{Targets, decode};
-use crate::span::{Pattern, Span};
+use crate::span::{Addresses, KeptPositions, Pattern, Span};
 use warpbound_core::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use warpbound_core::isa::Space;
 use warpbound_core::path::MemoryUse;
@@ -32,6 +32,9 @@ pub(in super::super) struct Access {
     signed: bool,
     /// The destinations or sources of the parts; there is more than one for vectors.
     parts: Vec<Part>,
+    /// The accesses at constant offsets from the same row of addresses, which is not changed between
+    /// them. They have parts of the same size.
+    group: u32,
     /// Whether to execute the access lane by lane even if this is not necessary.
     by_lane: bool,
 }
@@ -131,11 +134,17 @@ impl Access {
             },
         };
         let element = usize::from(ty.bits / 8);
-        Self { space, base, offset: addr.offset as u64, element, signed: ty.signed, parts, by_lane }
+        let offset = addr.offset as u64;
+        Self { space, base, offset, element, signed: ty.signed, parts, group: 0, by_lane }
+    }
+
+    /// Makes the access one of a group.
+    pub(in super::super) fn join(&mut self, group: u32) {
+        self.group = group;
     }
 
     /// Returns the number of bytes that each lane accesses.
-    fn size(&self) -> usize {
+    pub(in super::super) fn size(&self) -> usize {
         self.element * self.parts.len()
     }
 
@@ -159,30 +168,27 @@ impl Access {
     /// Returns the memory range that covers all lanes: its space, its start in the space, and the
     /// offsets of the lanes in it. `None` if the access has to be executed lane by lane.
     #[inline(always)]
-    fn stretch(&self, warp: &Warp, enabled: LaneMask) -> Option<(Space, u64, Span)> {
+    fn stretch<'k>(
+        &self,
+        warp: &Warp,
+        enabled: LaneMask,
+        kept: &'k mut KeptPositions,
+    ) -> Option<(Space, u64, &'k Span)> {
         if self.by_lane {
             return None;
         }
         let registers = &warp.registers;
-        let size = self.size() as u32;
-        let span = match self.base {
-            Base::Wide(row) => {
-                let mut addresses = registers.wide[row as usize];
-                for address in &mut addresses.0 {
-                    *address = address.wrapping_add(self.offset);
-                }
-                Span::of(&addresses, enabled, size)?
+        let fixed;
+        let addresses = match self.base {
+            Base::Wide(row) => Addresses::Wide(&registers.wide[row as usize]),
+            Base::Narrow(row) => Addresses::Narrow(&registers.narrow[row as usize]),
+            Base::Fixed(base) => {
+                fixed = Row([base; WARP_SIZE]);
+                Addresses::Wide(&fixed)
             }
-            Base::Narrow(row) => {
-                let mut addresses = registers.narrow[row as usize];
-                for address in &mut addresses.0 {
-                    *address = address.wrapping_add(self.offset as u32);
-                }
-                Span::of_narrow(&addresses, enabled, size)?
-            }
-            Base::Fixed(base) => Span::of(&Row([base.wrapping_add(self.offset); WARP_SIZE]), enabled, size)?,
             Base::Other(..) => return None,
         };
+        let span = kept.span(self.group, (addresses, self.offset), enabled, self.size() as u32)?;
         let (space, low) = if self.space == Space::Generic {
             let (space, low) = resolve_generic(span.low);
             let last = resolve_generic(span.low.checked_add(span.bytes - 1)?);
@@ -204,18 +210,18 @@ pub(in super::super) fn load(
     warp: &mut Warp,
     context: &mut Context,
     pc: Pc,
-    access: &Access,
+    (access, kept): (&Access, &mut KeptPositions),
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
-    if let Some((space, low, span)) = access.stretch(warp, enabled)
+    if let Some((space, low, span)) = access.stretch(warp, enabled, kept)
         && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
     {
-        gather(access, bytes, &span, enabled, &mut warp.registers);
+        gather(access, bytes, span, enabled, &mut warp.registers);
         if let Some(detector) = &mut context.detector {
             let by = Accessor { warp: warp.id, pc };
-            detector.span(by, (space, low), &span, enabled, access.size() as u64, AccessEffect::Reads);
+            detector.span(by, (space, low), span, enabled, access.size() as u64, AccessEffect::Reads);
         }
-        return Ok(access.used(&span, pc, space, enabled, warp, context));
+        return Ok(access.used(span, pc, space, enabled, warp, context));
     }
     load_by_lane(warp, context, access, pc, enabled)
 }
@@ -230,25 +236,25 @@ pub(in super::super) fn store(
     warp: &Warp,
     context: &mut Context,
     pc: Pc,
-    access: &Access,
+    (access, kept): (&Access, &mut KeptPositions),
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
-    if let Some((space, low, span)) = access.stretch(warp, enabled)
+    if let Some((space, low, span)) = access.stretch(warp, enabled, kept)
         && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
     {
         if let Some(detector) = &mut context.detector {
             let by = Accessor { warp: warp.id, pc };
-            let unchanged = unchanged(access, bytes, &span, enabled, warp, &context.shape);
+            let unchanged = unchanged(access, bytes, span, enabled, warp, &context.shape);
             for (lanes, effect) in
                 [(enabled - unchanged, AccessEffect::Writes), (unchanged, AccessEffect::Rewrites)]
             {
                 if !lanes.is_empty() {
-                    detector.span(by, (space, low), &span, lanes, access.size() as u64, effect);
+                    detector.span(by, (space, low), span, lanes, access.size() as u64, effect);
                 }
             }
         }
-        scatter(access, bytes, &span, enabled, warp, &context.shape);
-        return Ok(access.used(&span, pc, space, enabled, warp, context));
+        scatter(access, bytes, span, enabled, warp, &context.shape);
+        return Ok(access.used(span, pc, space, enabled, warp, context));
     }
     store_by_lane(warp, context, access, pc, enabled)
 }

@@ -5,6 +5,7 @@ use super::super::code::Code;
 use super::super::context::Context;
 use super::super::fault::{self, Fault};
 use super::super::lanes::width_mask;
+use super::super::span::KeptPositions;
 use super::super::step;
 use super::values::{Holds, Values};
 use warpbound_core::base::{LaneMask, Pc, RegId};
@@ -200,7 +201,7 @@ impl Execution<'_, '_> {
         if !known.is_empty() {
             // a load that is not allowed leaves its results unknown; a run that comes here will
             // report it
-            let access = self.code.access(self.pc);
+            let access = (self.code.access(self.pc), &mut KeptPositions::default());
             if access::load(&mut self.values.warp, self.context, self.pc, access, known).is_ok() {
                 unknown = enabled - known;
             }

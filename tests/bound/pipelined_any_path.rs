@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use warpbound::base::{BlockId, LaneMask, Pc};
-use warpbound::bound::{MemoryLeft, PipelineShares};
+use warpbound::bound::{MemoryLeft, Part, PipelineAnalyser, PipelineShare, PipelineShares};
 use warpbound::diag::SourceText;
 use warpbound::isa::Space;
 use warpbound::machine::Machine;
@@ -23,8 +23,9 @@ use crate::pipelined_streams::SETTINGS;
 use crate::random_kernels::add_codes;
 use crate::shipped;
 
-/// The lines of the buffers.
-const LINES: u64 = 96;
+/// The number of lines of the buffers: with few of them, requests whose places are not known fetch all that
+/// there is.
+const LINES: [u64; 3] = [96, 24, 4];
 
 /// Returns the instructions to draw from; the last one is `ret`, the one before it a barrier.
 fn program() -> KernelCode {
@@ -49,6 +50,8 @@ struct Drawn<'p> {
     ends: bool,
     barriers: bool,
     longest_loop: u64,
+    /// The number of lines of the buffers.
+    buffers: u64,
 }
 
 impl Drawn<'_> {
@@ -59,7 +62,7 @@ impl Drawn<'_> {
     fn lines(&mut self, many: u32) -> Vec<LineUse> {
         let mut lines = BTreeMap::new();
         for _ in 0..many {
-            *lines.entry(self.rng.random_range(0..LINES)).or_default() |= self.below(15) as u8 + 1;
+            *lines.entry(self.rng.random_range(0..self.buffers)).or_default() |= self.below(15) as u8 + 1;
         }
         lines.into_iter().map(|(line, sectors)| LineUse::new(line, sectors, false)).collect()
     }
@@ -192,8 +195,7 @@ impl Drawn<'_> {
                 mask |= 1 << self.below(4);
             }
             left -= mask.count_ones();
-            let line =
-                if few { self.rng.random_range(0..LINES / 8) } else { self.rng.random_range(0..LINES) };
+            let line = self.rng.random_range(0..if few { self.buffers.div_ceil(8) } else { self.buffers });
             group.push((line, mask));
         }
         if self.table.instr(step.pc()).access != Some(Access::Atomic) {
@@ -359,6 +361,7 @@ fn no_path_of_a_set_has_a_larger_bound() {
             ends: draw(3) == 0,
             barriers: draw(3) == 0,
             longest_loop: [0, 1, 3, 40][draw(4)],
+            buffers: LINES[draw(LINES.len())],
             rng,
             program: &program,
             table: &table,
@@ -369,7 +372,8 @@ fn no_path_of_a_set_has_a_larger_bound() {
                 (0..warps).map(warp).collect()
             })
             .collect();
-        let footprint = Footprint { buffers: vec![(0, LINES * LineUse::LINE_BYTES)], ..Footprint::default() };
+        let buffers = vec![(0, drawn.buffers * LineUse::LINE_BYTES)];
+        let footprint = Footprint { buffers, ..Footprint::default() };
         let tools = (&program, &table, &machine);
         let in_regions = drawn.below(4) > 0;
         let (value, left) = of_sets(tools, &sets, resident, (&footprint, in_regions));
@@ -425,5 +429,56 @@ impl Drawn<'_> {
         self.elsewhere = elsewhere;
         set.push_part(PathPart::End(self.end()));
         set
+    }
+}
+
+/// Loads whose places depend on data count for DRAM what fetching each set of sectors of each line of the
+/// buffers once takes, and no less than those on a path that needs all of these sets.
+#[test]
+fn loads_of_unknown_places_fetch_no_more_than_the_buffers_hold() {
+    const LOADS: usize = 60;
+    let program = program();
+    let load = Step::with(Pc::new(0), MemoryUse { space: Space::Global, extra_transactions: 0 });
+    let end = Step::plain(Pc::from_index(program.instrs.len() - 1));
+    let mut steps = Steps::default();
+    for _ in 0..LOADS {
+        steps.push_access(load, Accessed { lines: &[], elsewhere: Elsewhere { lines: 1, sectors: 4 } });
+    }
+    let mut set = PathSet::default();
+    set.push_part(PathPart::Steps(steps));
+    set.push_part(PathPart::End(end));
+    for fetch in ["64", "32"] {
+        let settings = ["sms=1", &format!("memory.partitions.l2.fetch={fetch}")];
+        let machine = shipped::try_machine_with("h100-sxm", &settings).unwrap_or_else(|e| panic!("{e}"));
+        let table = TimingTable::new(&program, &machine).unwrap_or_else(|e| panic!("{e}"));
+        // what DRAM counts for any path, and for one that takes all sets of sectors of each line in turn
+        let of_buffers = |lines: u64| {
+            let buffers = vec![(0, lines * LineUse::LINE_BYTES)];
+            let footprint = Footprint { buffers: buffers.clone(), ..Footprint::default() };
+            let dram = |share: &dyn Fn(&mut PipelineAnalyser) -> PipelineShare| {
+                let (analyser, _) = analyser((&program, &table, &machine), (1, 1, 1), &footprint);
+                let mut analyser = analyser.accessing_only(buffers.clone());
+                let mut shares = PipelineShares::new(&analyser);
+                shares.add(BlockId::from_index(0), &share(&mut analyser));
+                shares.end(&analyser);
+                let parts = shares.parts();
+                parts.iter().filter(|part| part.part == Part::Dram).map(|part| part.cycles.get()).sum::<u64>()
+            };
+            let mut path = WarpPath::new();
+            for index in 0..LOADS as u64 {
+                path.push(load, LaneMask::ALL);
+                let mask = 1 + (index / lines % 15) as u8;
+                path.push_traffic(&[LineUse::new(index % lines, mask, false).ending()]);
+            }
+            path.push(end.ending_warp(), LaneMask::ALL);
+            let paths = BlockPaths { warps: vec![path], ..BlockPaths::default() };
+            let of_any = dram(&|analyser| analyser.share_of_any(std::slice::from_ref(&set)).0);
+            (of_any, dram(&|analyser| analyser.share(&paths)))
+        };
+        let (all, _) = of_buffers(1000);
+        for lines in [1, 2] {
+            let (of_any, of_path) = of_buffers(lines);
+            assert!(of_path <= of_any && of_any < all, "{fetch}, {lines} lines: {of_path} {of_any} {all}");
+        }
     }
 }

@@ -81,13 +81,13 @@ pub(in crate::pipelined) struct LaunchMemory {
     waiting: u32,
     waiting_elsewhere: u32,
     /// The costs of fetches for parts of loads.
-    partial: PartialCosts,
+    pub(super) partial: PartialCosts,
     /// The costs of the kinds of transactions so far.
     costs: Vec<(RequestKind, RequestCost)>,
     /// The requests whose places are not known.
     pub(super) unplaced: Unplaced,
     /// The regions in which they lie, by address and number of bytes, if these are known.
-    regions: Vec<(u64, u64)>,
+    pub(super) regions: Vec<(u64, u64)>,
     lie_in_regions: bool,
 }
 
@@ -672,7 +672,7 @@ pub(super) fn add(sum: &mut u64, more: u64) {
 }
 
 /// Returns the lines of a region, given its address and its number of bytes.
-fn lines_of(&(address, bytes): &(u64, u64)) -> Range<u64> {
+pub(super) fn lines_of(&(address, bytes): &(u64, u64)) -> Range<u64> {
     address / LineUse::LINE_BYTES..(address + bytes).div_ceil(LineUse::LINE_BYTES)
 }
 

@@ -50,6 +50,13 @@ impl PartialCosts {
         }
     }
 
+    /// Returns the number of fetches that the L2 makes of a line at most, as long as its lines stay, and
+    /// their service: each set of sectors that a load may need, once.
+    pub fn of_whole_line(&self) -> (u64, u64) {
+        let sums = &self.largest[0b1111];
+        (sums.len() as u64, sums.last().copied().unwrap_or(0))
+    }
+
     /// Returns the service of this many fetches of sets of these sectors.
     fn of(&self, fetches: PartialFetches) -> u64 {
         let sums = &self.largest[usize::from(fetches.sectors)];

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use super::at_start::Stays;
 use super::elsewhere::Unplaced;
-use super::launch::{LaunchMemory, add};
+use super::launch::{LaunchMemory, add, lines_of};
 use super::lines::LineState;
 use super::path::Partitioned;
 use super::untracked::{Limit, Waits, on_an_sm, times_full};
@@ -112,12 +112,14 @@ impl LaunchMemory {
     /// requests through DRAM.
     fn in_dram(&self, visits: u64) -> u64 {
         let Some(Partitioned { settings, dram, .. }) = &self.path.partitions else { return 0 };
+        let anywhere = self.anywhere_in_dram();
         // otherwise the bank of a request depends on the sectors that are missing when it is sent
-        let anywhere = self.unplaced.to_dram;
-        let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere == 0;
+        let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere.requests == 0;
         if !is_known {
-            let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere);
-            return self.dram_stays.saturating_add(requests.saturating_mul(dram.row()));
+            let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere.requests);
+            let service = self.dram_stays.saturating_sub(self.unplaced.dram_stays);
+            let service = service.saturating_add(anywhere.service);
+            return service.saturating_add(requests.saturating_mul(dram.row()));
         }
         let room = dram.never_full(settings);
         // in each tick, one bank takes up a request; and a request of another slice may count in DRAM and
@@ -145,6 +147,27 @@ impl LaunchMemory {
         // a request that the bound follows visits one channel, and one bank of it
         let in_passing = largest(in_passing, visits).saturating_add(largest(own, visits));
         always.saturating_add(largest(in_turn, visits).min(in_passing))
+    }
+
+    /// Returns what requests whose places are not known do in DRAM at most, if lines of the L2 stay, or
+    /// without an L2. If only loads go to DRAM, they fetch no more than all sets of sectors of all lines in
+    /// which they lie, each once.
+    fn anywhere_in_dram(&self) -> Anywhere {
+        let Unplaced { to_dram, dram_stays, .. } = self.unplaced;
+        let each = Anywhere { requests: to_dram, service: dram_stays };
+        if self.l2.is_none() || self.path.forwards_stores() {
+            return each;
+        }
+        let lines = self.regions.iter().map(|region| {
+            let lines = lines_of(region);
+            lines.end - lines.start
+        });
+        let lines = lines.fold(0, u64::saturating_add);
+        let (fetches, service) = self.partial.of_whole_line();
+        Anywhere {
+            requests: to_dram.min(lines.saturating_mul(fetches)),
+            service: dram_stays.min(lines.saturating_mul(service)),
+        }
     }
 
     /// Returns the service of writing back lines that are in the L2 when the launch starts. Any of them
@@ -212,6 +235,7 @@ impl LaunchMemory {
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
             let anywhere = self.unplaced.loads;
+            let fetched = if stays { anywhere.min(self.anywhere_in_dram().requests) } else { anywhere };
             let full = if stays {
                 0
             } else if is_known && self.unplaced.requests == 0 {
@@ -223,7 +247,7 @@ impl LaunchMemory {
             let may_wait = fetches.iter().enumerate().filter(|&(slice, _)| {
                 self.most_at_slice(slice).saturating_mul(everywhere) > u64::from(l2.mshrs)
             });
-            let tracked = times_full(may_wait.map(|(_, &fetches)| fetches), anywhere, l2.mshrs.into());
+            let tracked = times_full(may_wait.map(|(_, &fetches)| fetches), fetched, l2.mshrs.into());
             times = times.saturating_add(full).saturating_add(tracked);
             waits.add(times, self.path.fetch_of_slice() * scale);
         }
@@ -233,7 +257,7 @@ impl LaunchMemory {
             0
         } else if stays != Stays::No || self.l2.is_none() {
             let of_channels = self.by_slice(&self.of_channel);
-            times_full(of_channels.iter().copied(), self.unplaced.to_dram, room)
+            times_full(of_channels.iter().copied(), self.anywhere_in_dram().requests, room)
         } else {
             // a write-back for each request
             let all = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);
@@ -295,6 +319,13 @@ impl LaunchMemory {
         };
         all.map(|(&line, state)| times(line, state)).sum()
     }
+}
+
+/// Requests to DRAM whose places are not known.
+#[derive(Clone, Copy, Debug)]
+struct Anywhere {
+    requests: u64,
+    service: u64,
 }
 
 /// Returns the sum of the largest of these numbers, no more than `count` of them.

@@ -224,8 +224,9 @@ fn table(cx: &mut Cx, d: &Decoded, src: [Src; 3]) -> Res<()> {
 }
 
 fn special(name: &str) -> Res<Src> {
-    if matches!(name, "SRZ" | "SR_CgaCtaId") {
-        // a launch has no clusters, so each block is the only one of its cluster
+    if matches!(name, "SRZ" | "SR_CgaCtaId" | "SR_SWINLO") {
+        // a launch has no clusters, so each block is the only one of its cluster; and the window of
+        // shared memory begins where the lower half of an address is zero
         return Ok(Src::Imm(0));
     }
     if name == "SR_SWINHI" {

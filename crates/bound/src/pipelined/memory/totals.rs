@@ -117,8 +117,11 @@ impl LaunchMemory {
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere.requests == 0;
         if !is_known {
             let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere.requests);
-            let service = self.dram_stays.saturating_sub(self.unplaced.dram_stays);
-            let service = service.saturating_add(anywhere.service);
+            let service = match self.dram_stays {
+                // a sum that is too large has no parts
+                u64::MAX => u64::MAX,
+                sum => (sum - self.unplaced.dram_stays).saturating_add(anywhere.service),
+            };
             return service.saturating_add(requests.saturating_mul(dram.row()));
         }
         let room = dram.never_full(settings);

@@ -55,8 +55,8 @@ pub(in crate::pipelined) struct LaunchMemory {
     pub(super) service_of_channel: Vec<u64>,
     /// The rows of the banks, channel by channel.
     pub(super) banks: Vec<Rows>,
-    /// Services of requests at slices that count by themselves; of the write-back; of DRAM if lines of
-    /// the L2 stay, and if not.
+    /// The services that count by themselves: that of requests at slices; below, that of the write-back,
+    /// and that of DRAM.
     pub(super) at_slices: u64,
     /// What requests add that may wait for DRAM, as their replies count once more: if lines of the L2 stay, and
     /// if not.
@@ -69,6 +69,7 @@ pub(in crate::pipelined) struct LaunchMemory {
     /// The number of blocks that an SM receives, if it is known.
     pub(super) blocks_of_an_sm: Option<u64>,
     pub(super) write_backs: u64,
+    /// That of DRAM if lines of the L2 stay, for requests whose places are known.
     pub(super) dram_stays: u64,
     pub(super) dram: u64,
     /// The stores of the present block, and the most replies that may be under way for a block.
@@ -224,7 +225,6 @@ impl LaunchMemory {
         add(&mut self.late_replies, sums.late);
         add(&mut self.late_replies_stays, sums.late_stays);
         add(&mut self.dram, sums.dram);
-        add(&mut self.dram_stays, sums.dram_stays);
     }
 
     /// Records the part of the present access whose place is not known, and returns its service.

@@ -117,11 +117,7 @@ impl LaunchMemory {
         let is_known = self.path.one_slice_per_line && dram.one_bank_per_line() && anywhere.requests == 0;
         if !is_known {
             let requests = self.of_channel.iter().sum::<u64>().saturating_add(anywhere.requests);
-            let service = match self.dram_stays {
-                // a sum that is too large has no parts
-                u64::MAX => u64::MAX,
-                sum => (sum - self.unplaced.dram_stays).saturating_add(anywhere.service),
-            };
+            let service = self.dram_stays.saturating_add(anywhere.service);
             return service.saturating_add(requests.saturating_mul(dram.row()));
         }
         let room = dram.never_full(settings);
@@ -195,7 +191,7 @@ impl LaunchMemory {
     fn waits(&self, stays: Stays, residency: &Residency) -> Waits {
         let sms = residency.used_sms() as u64;
         let (together, everywhere) = (residency.together(), residency.everywhere());
-        let fetches = stays == Stays::No || self.dram_stays > 0;
+        let fetches = stays == Stays::No || self.dram_stays > 0 || self.unplaced.dram_stays > 0;
         let scale = self.path.scale;
         let mut waits = Waits::default();
         let outstanding = self.outstanding.most().1;
@@ -229,6 +225,7 @@ impl LaunchMemory {
         let (Some(Partitioned { settings, dram, .. }), true) = (&self.path.partitions, fetches) else {
             return waits;
         };
+        let anywhere_in_dram = self.anywhere_in_dram().requests;
         if let (Some(l2), Some(sets)) = (self.path.l2(), &self.l2) {
             let (stays, ways) = (stays != Stays::No, Limit::ways(l2));
             // an L1 that keeps its lines fetches each set of sectors once
@@ -238,7 +235,7 @@ impl LaunchMemory {
             let is_known = self.path.one_slice_per_line;
             let fetches = self.by_slice(if stays { &self.new_of_slice } else { &self.l2_loads });
             let anywhere = self.unplaced.loads;
-            let fetched = if stays { anywhere.min(self.anywhere_in_dram().requests) } else { anywhere };
+            let fetched = if stays { anywhere.min(anywhere_in_dram) } else { anywhere };
             let full = if stays {
                 0
             } else if is_known && self.unplaced.requests == 0 {
@@ -260,7 +257,7 @@ impl LaunchMemory {
             0
         } else if stays != Stays::No || self.l2.is_none() {
             let of_channels = self.by_slice(&self.of_channel);
-            times_full(of_channels.iter().copied(), self.anywhere_in_dram().requests, room)
+            times_full(of_channels.iter().copied(), anywhere_in_dram, room)
         } else {
             // a write-back for each request
             let all = self.of_slice.iter().sum::<u64>().saturating_add(self.unplaced.requests);

@@ -13,6 +13,7 @@ mod shipped;
 
 mod bank_conflicts;
 mod barriers;
+mod bulk_copies;
 mod calls;
 mod constructs;
 mod control;
@@ -31,3 +32,4 @@ mod special_values;
 mod values;
 mod vectors;
 mod walks;
+mod warpgroups;

@@ -301,7 +301,7 @@ fn forms_that_do_not_exist_are_refused() {
         ("wmma.load.d.sync.aligned.row.m16n16k16.f32 {%r1}, [%rd0];", "names no matrix"),
         ("ldmatrix.sync.aligned.m8n8.x3.shared.b16 {%r1}, [%rd0];", "number of matrices"),
         ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1}, [%rd0];", "8 by 8"),
-        ("wgmma.fence.sync.aligned;", "more than one warp"),
+        ("tcgen05.fence::before_thread_sync;", "tensor memory"),
     ] {
         let error = kernel(32, &format!("{instruction} ret;")).zeros(512).error();
         assert!(error.contains(expected), "{instruction}: {error}");

@@ -11,9 +11,9 @@ use exec_support::kernel;
 use tensor_sums::Term;
 
 /// An element type, by its name in PTX.
-type Ty = &'static str;
+pub(crate) type Ty = &'static str;
 
-fn bits(ty: Ty) -> usize {
+pub(crate) fn bits(ty: Ty) -> usize {
     match ty {
         "s4" | "u4" => 4,
         "s8" | "u8" | "e4m3" | "e5m2" => 8,
@@ -24,7 +24,7 @@ fn bits(ty: Ty) -> usize {
 }
 
 /// A generator of numbers that differ in every significant bit.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
     fn next(&mut self) -> u64 {
@@ -54,18 +54,18 @@ impl Numbers {
         }
     }
 
-    fn matrix(&mut self, ty: Ty, [rows, cols]: [usize; 2]) -> Matrix {
+    pub(crate) fn matrix(&mut self, ty: Ty, [rows, cols]: [usize; 2]) -> Matrix {
         Matrix { ty, rows, cols, elements: (0..rows * cols).map(|_| self.element(ty)).collect() }
     }
 }
 
 /// A matrix of bits, by rows.
 #[derive(Clone, Debug, PartialEq)]
-struct Matrix {
-    ty: Ty,
-    rows: usize,
-    cols: usize,
-    elements: Vec<u64>,
+pub(crate) struct Matrix {
+    pub(crate) ty: Ty,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) elements: Vec<u64>,
 }
 
 fn half_value(bits: u64) -> f32 {
@@ -129,8 +129,20 @@ fn sum_of_products(a: Ty, b: Ty, c: f32, pairs: &[(u64, u64)]) -> f32 {
     tensor_sums::sum(products.chain([Term::of(c, -126)]))
 }
 
-/// Returns `a b + c` as documented.
+/// Returns `a b + c` of one warp as documented.
 fn product(a: &Matrix, b: &Matrix, c: &Matrix, ty: Ty, saturate: bool) -> Matrix {
+    product_of(a, b, c, ty, saturate, matches!(a.ty, "e4m3" | "e5m2"))
+}
+
+/// Returns `a b + c` as documented; `in_steps` says that two of every four products are added at once.
+pub(crate) fn product_of(
+    a: &Matrix,
+    b: &Matrix,
+    c: &Matrix,
+    ty: Ty,
+    saturate: bool,
+    in_steps: bool,
+) -> Matrix {
     let mut elements = Vec::new();
     for row in 0..a.rows {
         for col in 0..b.cols {
@@ -150,7 +162,7 @@ fn product(a: &Matrix, b: &Matrix, c: &Matrix, ty: Ty, saturate: bool) -> Matrix
                 "f32" => {
                     let pairs: Vec<_> = pairs.collect();
                     let start = single(c.ty, start);
-                    let sum = if matches!(a.ty, "e4m3" | "e5m2") {
+                    let sum = if in_steps {
                         let step = |zero, first: usize| {
                             let of_step = pairs.chunks(4).flat_map(|four| four[first..first + 2].to_vec());
                             sum_of_products(a.ty, b.ty, zero, &of_step.collect::<Vec<_>>())

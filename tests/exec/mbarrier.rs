@@ -214,7 +214,6 @@ fn errors_of_an_object_are_named() {
     let deadlock = of(32, 33, spin);
     assert!(deadlock.contains("does not end: warp 0 waits for a phase of an mbarrier object"), "{deadlock}");
     for (body, why) in [
-        ("mbarrier.arrive.shared::cluster.b64 _, [object];", "clusters"),
         ("mbarrier.arrive.shared.b32 %rd5, [object];", "are .b64"),
         ("mbarrier.wait.shared.b64 %p2, [object], %rd5;", "names no operation"),
         ("mbarrier.test_wait.shared.b64 %p2, [object], %rd5, 10;", "takes 3 operands"),

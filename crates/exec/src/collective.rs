@@ -103,6 +103,18 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
                 }
             }
         }
+        Sem::Elect { leader, elected, p, members } => {
+            let willing = warp.pred(*p);
+            for group in groups(warp, context, pc, *members, enabled)? {
+                let first = (group & willing).lanes().next();
+                if let Some(leader) = leader {
+                    warp.set(*leader, &[first.unwrap_or(0) as u64; WARP_SIZE], group);
+                }
+                if let Some(elected) = elected {
+                    warp.set_pred(*elected, first.map_or(LaneMask::empty(), LaneMask::lane), group);
+                }
+            }
+        }
         Sem::Match { all, bits, dst, pred, src, members } => {
             let values = warp.operand(*src, &context.shape);
             for group in groups(warp, context, pc, Some(*members), enabled)? {

@@ -18,6 +18,7 @@ pub mod all_paths;
 mod arith;
 mod barrier;
 mod block;
+mod bulk;
 mod calls;
 mod code;
 mod collective;
@@ -33,6 +34,7 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod per_lane;
+mod product;
 pub mod races;
 mod record;
 mod registers;
@@ -43,6 +45,7 @@ pub mod stack;
 mod step;
 mod straight;
 mod warp;
+mod warpgroup;
 
 use warpbound_core::base::{self, BlockId};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
@@ -376,7 +379,7 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
             Sem::Atomic(_) | Sem::Fetch(_) | Sem::ImageQuery(_) => None,
             Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => None,
             Sem::Nop | Sem::Sleep { .. } | Sem::Matrix(_) | Sem::Barrier(_) | Sem::Mbarrier(_) => None,
-            Sem::Call(_) | Sem::CallPointer(_) => None,
+            Sem::Bulk(_) | Sem::Call(_) | Sem::CallPointer(_) => None,
         };
         if let Some(feature) = unsupported {
             let mut problem = Diagnostic::general(&program.file, format!("{feature} cannot be executed"));

@@ -1,14 +1,16 @@
 //! Mbarrier objects.
 //!
-//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it has the
-//! following parts, from bit 0 on. The state that an arrival returns is this word before the
-//! arrival.
+//! An object is one 64-bit word in shared memory, whose layout PTX leaves open. Here it has that of
+//! Hopper, as the machine code shows that ptxas makes of the operations: it initialises the word by
+//! computing it, and computes `pending_count` from a state. The parts are, from bit 0 on:
 //!
-//! * 20 bits: the arrivals that the current phase waits for;
-//! * 20 bits: the arrivals that each phase expects;
-//! * 21 bits, signed: the bytes that the current phase waits for;
-//! * 2 bits: the number of the phase;
-//! * 1 bit: 1 if there is an object.
+//! * 1 bit, which is 0 in that code: 1 here if there is an object;
+//! * 20 bits: the arrivals that each phase expects, subtracted from 2^20;
+//! * 22 bits: the bytes that the current phase waits for; here they are a signed number;
+//! * 20 bits: the arrivals that the current phase waits for, subtracted from 2^20;
+//! * 1 bit: the parity of the phase.
+//!
+//! The state that an arrival returns is this word before the arrival.
 //!
 //! `try_wait` suspends its warp until the phase completes, so that the path does not depend on the
 //! number of times that a loop repeats it. The suspension ends early only if nothing else in the
@@ -29,10 +31,16 @@ use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
 use warpbound_core::program::Sem;
-use warpbound_core::program::sem::{Mbarrier, MbarrierArrive, MbarrierOp, Operand};
+use warpbound_core::program::sem::{Address, Mbarrier, MbarrierArrive, MbarrierOp, Operand};
 
 /// The largest number of arrivals and of bytes that an object can count.
-const MOST: i64 = (1 << 20) - 1;
+const MOST: i64 = ARRIVALS - 1;
+
+/// The number from which the fields of arrivals are subtracted.
+const ARRIVALS: i64 = 1 << 20;
+
+/// The bit of a word that says that there is an object.
+const IS_OBJECT: u64 = 1;
 
 /// An mbarrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +51,7 @@ struct Object {
     expected: i64,
     /// The number of bytes that the phase waits for.
     bytes: i64,
-    /// The number of the phase, modulo 4.
+    /// The parity of the phase.
     phase: u64,
 }
 
@@ -67,17 +75,23 @@ impl Object {
     /// Decodes a word; `None` if it holds no object.
     fn decode(word: u64) -> Option<Self> {
         let field = |from: u32, bits: u32| word >> from & width_mask(bits);
-        (word >> 63 == 1).then(|| Self {
-            pending: field(0, 20) as i64,
-            expected: field(20, 20) as i64,
-            bytes: super::lanes::sign_extend(field(40, 21), 21),
-            phase: field(61, 2),
+        let arrivals = |from: u32| (ARRIVALS - field(from, 20) as i64) % ARRIVALS;
+        (word & IS_OBJECT != 0).then(|| Self {
+            expected: arrivals(1),
+            bytes: super::lanes::sign_extend(field(21, 22), 22),
+            pending: arrivals(43),
+            phase: word >> 63,
         })
     }
 
     fn encode(self) -> u64 {
-        let bytes = self.bytes as u64 & width_mask(21);
-        self.pending as u64 | (self.expected as u64) << 20 | bytes << 40 | (self.phase & 3) << 61 | 1 << 63
+        let arrivals = |number: i64| (ARRIVALS - number) as u64 & width_mask(20);
+        let bytes = self.bytes as u64 & width_mask(22);
+        IS_OBJECT
+            | arrivals(self.expected) << 1
+            | bytes << 21
+            | arrivals(self.pending) << 43
+            | self.phase << 63
     }
 
     /// Adds the arrivals and bytes of an operation to those of the phase. `number` returns the
@@ -125,7 +139,7 @@ impl Object {
     fn complete(&mut self) -> bool {
         let completes = self.pending == 0 && self.bytes == 0;
         if completes {
-            self.phase = (self.phase + 1) & 3;
+            self.phase ^= 1;
             self.pending = self.expected;
         }
         completes
@@ -133,7 +147,7 @@ impl Object {
 
     /// Returns whether the phase of a state, or the phase with a parity, has completed.
     fn is_over(self, phase: u64, parity: bool) -> bool {
-        if parity { self.phase & 1 != phase & 1 } else { self.phase != phase >> 61 & 3 }
+        self.phase != if parity { phase & 1 } else { phase >> 63 }
     }
 }
 
@@ -185,6 +199,36 @@ pub(super) fn execute(
         if let MbarrierOp::Arrive(MbarrierArrive { state: Some(state), .. }) = barrier.op {
             warp.set_in(state, lane, old);
         }
+    }
+    Ok(())
+}
+
+/// Lets the bytes of a bulk copy arrive at the object at a lane's address of shared memory.
+///
+/// # Errors
+/// Returns an error for an address without an object, and for too many bytes.
+pub(super) fn bytes_arrive(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    signal: &Address,
+    lane: usize,
+    bytes: u64,
+) -> Result<(), Fault> {
+    let targets = Targets::new(warp, context, pc, (Space::Shared, signal), 8, "mbarrier access");
+    let old = word(&targets, warp, context, pc, lane)?;
+    let Some(mut object) = Object::decode(old) else {
+        return Err(no_object(&targets, warp, context, pc, lane));
+    };
+    let op = MbarrierOp::CompleteTx { bytes: Operand::Imm(bytes) };
+    object.count(op, |_| bytes as i64).map_err(|(what, hint)| {
+        let message = format!("{what} (lane {lane} of warp {})", warp.id);
+        fault::at(context.program, pc, message, hint)
+    })?;
+    let completes = object.complete();
+    store(&targets, warp, context, (pc, lane), object.encode(), AccessEffect::Reads);
+    if let Some(detector) = &mut context.detector {
+        detector.arrive_at_object(warp.id, targets.of(lane).1, completes);
     }
     Ok(())
 }
@@ -307,10 +351,17 @@ mod tests {
 
     #[test]
     fn words_hold_objects() {
-        let object = Object { pending: MOST, expected: 1, bytes: -MOST, phase: 3 };
-        assert_eq!(Object::decode(object.encode()), Some(object));
+        for object in [
+            Object { pending: MOST, expected: 1, bytes: -MOST, phase: 1 },
+            Object { pending: 0, expected: 0, bytes: MOST, phase: 0 },
+        ] {
+            assert_eq!(Object::decode(object.encode()), Some(object));
+        }
         assert_eq!(Object::decode(0), None);
-        assert_eq!(Object::new(7).encode() & width_mask(Mbarrier::PENDING_BITS), 7);
+        // what the machine code of ptxas computes for 7 arrivals, and how it counts the pending ones
+        let word = Object::new(7).encode();
+        assert_eq!(word & !IS_OBJECT, ((1 << 20) - 7) << 1 | ((1 << 20) - 7) << 11 << 32);
+        assert_eq!((1 << 20) - (word >> 43 & 0xf_ffff), 7);
     }
 
     #[test]

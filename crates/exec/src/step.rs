@@ -1,6 +1,7 @@
 //! The execution of one instruction of one warp.
 
 use super::access;
+use super::bulk;
 use super::calls;
 use super::code::{Code, Op};
 use super::collective;
@@ -127,6 +128,7 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
         | no_effect!()
         | Sem::Matrix(_)
         | Sem::Mbarrier(_)
+        | Sem::Bulk(_)
         | Sem::Branch { .. }
         | Sem::Call(_)
         | Sem::CallPointer(_)
@@ -156,6 +158,7 @@ pub(super) fn data(
         exchange!() => collective::execute(warp, context, pc, enabled)?,
         Sem::Matrix(op) => return matrix::execute(warp, context, pc, op, enabled),
         Sem::Mbarrier(barrier) => mbarrier::execute(warp, context, pc, barrier, enabled)?,
+        Sem::Bulk(copy) => bulk::execute(warp, context, pc, copy, enabled)?,
         // no effect on values; control instructions reach this when no lane is enabled, and
         // `Executor::new` rejects programs without semantics
         no_effect!() | jump!() | Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) => {}

@@ -336,7 +336,10 @@ impl Instr {
             Sem::Sleep { time } => {
                 (*time != sem::Operand::Imm(0)).then_some("sleeps for a time that the hardware chooses")
             }
-            Sem::None | Sem::Traced(_) | Sem::Nop | Sem::Matrix(_) | Sem::Barrier(_) => None,
+            Sem::Bulk(_) => Some("copies in bulk"),
+            Sem::Matrix(matrix) => matches!(**matrix, sem::Matrix::GroupMultiply(_))
+                .then_some("multiplies matrices of a warp group"),
+            Sem::None | Sem::Traced(_) | Sem::Nop | Sem::Barrier(_) => None,
             sem::lanewise!() | sem::exchange!() | sem::memory!() => None,
             sem::jump!() | Sem::Call(_) | Sem::CallPointer(_) => None,
         }

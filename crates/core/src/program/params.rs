@@ -346,11 +346,7 @@ impl<'a> Flow<'a> {
                     access(addr.base, srcs.iter().map(number).collect(), false, true);
                 }
                 Sem::Atomic(atomic) => {
-                    let bits = (atomic.ty.bytes() * 8) as u8;
-                    let number = match atomic.ty {
-                        ValueTy::Float(_) => Number { bits, float: true, signed: false },
-                        ValueTy::Int(ty) => Number { bits, float: false, signed: ty.signed },
-                    };
+                    let number = number_of(atomic.ty);
                     let read = atomic.dsts().next().is_some() || atomic.op == AtomOp::Cas;
                     access(atomic.addr.base, vec![number; 1 + atomic.more.len()], read, true);
                 }
@@ -360,7 +356,7 @@ impl<'a> Flow<'a> {
                         Matrix::Store { to, src } => (src.fragment.ty, &to.addr, true),
                         Matrix::LoadRows { from, .. } => (MatrixTy::F16, &from.addr, false),
                         Matrix::StoreRows { to, .. } => (MatrixTy::F16, &to.addr, true),
-                        Matrix::Multiply(_) | Matrix::Transpose { .. } => continue,
+                        Matrix::Multiply(_) | Matrix::GroupMultiply(_) | Matrix::Transpose { .. } => continue,
                     };
                     access(addr.base, vec![matrix_element(fragment)], !written, written);
                 }
@@ -373,6 +369,14 @@ impl<'a> Flow<'a> {
                         false,
                     );
                     access(dst.base, vec![word], false, true);
+                }
+                Sem::Bulk(copy) => {
+                    let number = match copy.reduce {
+                        Some((_, ty)) => number_of(ty),
+                        None => Number { bits: 32, float: true, signed: false },
+                    };
+                    access(copy.src.base, vec![number], true, false);
+                    access(copy.dst.base, vec![number], copy.reduce.is_some(), true);
                 }
                 _ => {}
             }
@@ -523,6 +527,15 @@ fn channels(used: usize) -> u8 {
     }
 }
 
+/// Returns how an operation reads the numbers of its type.
+fn number_of(ty: ValueTy) -> Number {
+    let bits = (ty.bytes() * 8) as u8;
+    match ty {
+        ValueTy::Float(_) => Number { bits, float: true, signed: false },
+        ValueTy::Int(ty) => Number { bits, float: false, signed: ty.signed },
+    }
+}
+
 /// Describes the memory that a pointer points to; the type of its elements is the one with the most
 /// accesses.
 fn pointee(accesses: &[&Access]) -> Pointee {
@@ -539,6 +552,7 @@ fn pointee(accesses: &[&Access]) -> Pointee {
         written: accesses.iter().any(|access| access.written),
     }
 }
+
 /// Returns the numeric type of the elements of a matrix; two 4-bit elements share a byte.
 fn matrix_element(ty: MatrixTy) -> Number {
     // there is no number of 8 bits that is not an integer, so those are bytes

@@ -398,6 +398,7 @@ fn without_address(instr: &Instr) -> RegList {
         | Sem::Matrix(_)
         | Sem::Barrier(_)
         | Sem::Mbarrier(_)
+        | Sem::Bulk(_)
         | Sem::Call(_)
         | Sem::CallPointer(_)
         | no_effect!()

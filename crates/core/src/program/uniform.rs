@@ -141,6 +141,7 @@ impl Uniformity {
             Sem::ActiveMask { .. }
             | Sem::Together { .. }
             | Sem::Barrier(_)
+            | Sem::Bulk(_)
             | Sem::Vote { members: None, .. } => false,
             Sem::Reduce { members, .. }
             | Sem::ReduceFloat { members, .. }
@@ -153,6 +154,7 @@ impl Uniformity {
             | Sem::Match { .. }
             | Sem::Matrix(_)
             | Sem::Mbarrier(_)
+            | Sem::Elect { .. }
             | Sem::Shuffle(_)
             | Sem::Call(_)
             | Sem::CallPointer(_) => true,

@@ -77,7 +77,7 @@ pub(in super::super) fn atomic(
 }
 
 /// Returns the value that an atomic operation leaves in memory.
-fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> u64 {
+pub(in super::super) fn combined(op: AtomOp, ty: ValueTy, space: Space, old: u64, b: u64, c: u64) -> u64 {
     let int_ty = match ty {
         ValueTy::Int(ty) => ty,
         ValueTy::Float(FloatTy::F64 | FloatTy::F32x2) => IntTy { bits: 64, signed: false },

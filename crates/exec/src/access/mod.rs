@@ -8,7 +8,7 @@ mod copy;
 mod matrix;
 mod plain;
 
-pub(super) use atomic::atomic;
+pub(super) use atomic::{atomic, combined};
 pub(super) use copy::{async_commit, async_copy, async_slot, async_wait};
 pub(super) use matrix::{load_matrix, load_rows, store_matrix, store_rows};
 pub(super) use plain::{Access, load, store};
@@ -57,6 +57,11 @@ impl Targets {
         let offset = address.offset as u64;
         let addresses = std::array::from_fn(|lane| base[lane].wrapping_add(offset) & width);
         Self { space, addresses, size, verb, pc }
+    }
+
+    /// Returns the program counter of the instruction.
+    pub(super) fn pc(&self) -> Pc {
+        self.pc
     }
 
     /// Returns the space of a lane's access and the address within it.
@@ -259,7 +264,20 @@ impl Targets {
 
     #[cold]
     pub(super) fn fault(&self, denied: Denied, lane: usize, warp: &Warp, context: &Context) -> Fault {
+        self.fault_behind(denied, lane, 0, warp, context)
+    }
+
+    /// Returns the error of an access this many bytes behind a lane's address.
+    pub(super) fn fault_behind(
+        &self,
+        denied: Denied,
+        lane: usize,
+        offset: u64,
+        warp: &Warp,
+        context: &Context,
+    ) -> Fault {
         let (space, address) = self.of(lane);
+        let address = address.wrapping_add(offset);
         let generic = self.space == Space::Generic;
         let access = fault::Access { verb: self.verb, space, address, size: self.size, generic, lane };
         access.fault(denied, context.program, self.pc, &context.memory, warp, &context.shape)

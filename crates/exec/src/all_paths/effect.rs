@@ -161,6 +161,10 @@ impl Execution<'_, '_> {
                     "mbarrier objects take no time here, so there is no bound for kernels that wait for them";
                 Err(self.fault(message, ""))
             }
+            Sem::Bulk(_) => {
+                let message = "bulk copies take no time here, so there is no bound for kernels that use them";
+                Err(self.fault(message, ""))
+            }
             Sem::Sleep { time } if *time != Operand::Imm(0) => {
                 let message = "a sleep takes a time that the hardware chooses, so there is no bound on it";
                 Err(self.fault(message, ""))
@@ -256,6 +260,11 @@ impl Execution<'_, '_> {
             Matrix::Store { to, .. } => Some(&to.addr),
             Matrix::LoadRows { from, .. } => Some(&from.addr),
             Matrix::StoreRows { to, .. } => Some(&to.addr),
+            Matrix::GroupMultiply(_) => {
+                let message = "products of a warp group are completed at a time that is not modelled, so there is no \
+                               bound for kernels that use them";
+                return Err(self.fault(message, ""));
+            }
             Matrix::Multiply(_) | Matrix::Transpose { .. } => None,
         };
         if address.is_some_and(|address| !unknown_address(self.values, address).is_empty()) {

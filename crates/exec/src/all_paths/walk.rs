@@ -159,7 +159,8 @@ impl<'a> Walker<'_, 'a> {
             | Sem::Nop
             | Sem::Sleep { .. }
             | Sem::Matrix(_)
-            | Sem::Mbarrier(_) => {
+            | Sem::Mbarrier(_)
+            | Sem::Bulk(_) => {
                 let lanes = (state.may, state.must);
                 let executed = self.effects.execute(&mut state.values, self.context, self.code, pc, lanes)?;
                 match &executed.steps {

@@ -3,7 +3,7 @@
 use super::super::lanes::{Lanes, sign_extend, width_mask};
 use super::bits;
 use warpbound_core::base::{LaneMask, WARP_SIZE};
-use warpbound_core::program::sem::{HalvesOp, IntOp, IntTy};
+use warpbound_core::program::sem::{HalvesOp, IntOp, IntTy, Mbarrier};
 
 /// Returns the result of an operation in every lane.
 pub(crate) fn lanes(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [&Lanes; 4]) -> Lanes {
@@ -70,6 +70,10 @@ pub(crate) fn scalar(op: IntOp, ty: IntTy, saturate: bool, [a, b, c, d]: [u64; 4
         IntOp::Bfind { shift_amount } => return bits::find_highest(a, width, ty.signed, shift_amount),
         IntOp::Brev => a.reverse_bits() >> (64 - width),
         IntOp::Bfe => bits::extract(a, b, c, width, ty.signed),
+        IntOp::PendingCount => {
+            let bits = Mbarrier::PENDING_BITS;
+            (a >> Mbarrier::PENDING_AT & width_mask(bits)).wrapping_neg() & width_mask(bits)
+        }
         IntOp::Bfi => bits::insert(a, b, c, d, width),
         IntOp::Prmt(mode) => bits::permute(a, b, c, mode),
         IntOp::Bmsk { wrap } => bits::mask(a, b, wrap),

@@ -22,13 +22,13 @@ pub(crate) fn singles([n, k]: [usize; 2], a: &[f32], b: &[f32], c: &mut [f32]) {
 const KEPT_BITS: i32 = 25;
 
 /// Adds a product as tensor cores do: all terms of an element are added in one step. Factors have at
-/// most 11 significant bits, and there are at most 16 products per element.
+/// most 11 significant bits, and there are at most 32 products per element.
 ///
 /// Each term is cut off, toward zero, [`KEPT_BITS`] behind the point of the term with the largest
 /// exponent, where the exponent of a product is the sum of those of its factors, and subnormal factors
 /// have the exponent `least` of the least normal one. The sum is exact, and is cut off to a single.
 pub(crate) fn sums_of_products([n, k]: [usize; 2], least: i32, a: &[f32], b: &[f32], c: &mut [f32]) {
-    debug_assert!(k <= 16);
+    debug_assert!(k <= 32);
     let of_a: Vec<i32> = a.iter().map(|&x| exponent(x, least)).collect();
     let of_b: Vec<i32> = b.iter().map(|&x| exponent(x, least)).collect();
     let mut highest = vec![0; n];

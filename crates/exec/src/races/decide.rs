@@ -14,6 +14,7 @@ pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
             | Sem::BranchTable { .. }
             | Sem::Barrier(_)
             | Sem::Mbarrier(_)
+            | Sem::Bulk(_)
             | Sem::Call(_)
             | Sem::CallPointer(_) => true,
             Sem::Load { addr, .. } | Sem::Store { addr, .. } => is_base(addr.base),

@@ -36,6 +36,7 @@ pub(crate) fn unwritten(program: &KernelCode, params: &[u8], regions: &[Extent])
                 Matrix::Store { to, .. } => pointers.target(to.space, &to.addr),
                 Matrix::StoreRows { to, .. } => pointers.target(to.space, &to.addr),
                 Matrix::Multiply(_)
+                | Matrix::GroupMultiply(_)
                 | Matrix::Load { .. }
                 | Matrix::LoadRows { .. }
                 | Matrix::Transpose { .. } => continue,
@@ -43,6 +44,7 @@ pub(crate) fn unwritten(program: &KernelCode, params: &[u8], regions: &[Extent])
             // the handle of a surface does not show its buffer
             Sem::Surface(access) if access.is_store() => ALL,
             Sem::Surface(_) | Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => continue,
+            Sem::Bulk(copy) => pointers.target(copy.to, &copy.dst),
             // copies and barrier objects write shared memory
             Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Mbarrier(_) => continue,
             Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) => continue,
@@ -119,6 +121,7 @@ impl<'a> Pointers<'a> {
             | Sem::Matrix(_)
             | Sem::Barrier(_)
             | Sem::Mbarrier(_)
+            | Sem::Bulk(_)
             | Sem::Call(_)
             | Sem::CallPointer(_) => {
                 instr.srcs.as_slice().iter().fold(0, |found, reg| found | self.by_register[reg.index()])

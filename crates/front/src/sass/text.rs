@@ -135,6 +135,9 @@ fn write_value(out: &mut String, operand: &Operand, registers: &Registers) {
         Value::Double(bits) => {
             out.push_str(&decimal(f64::from_bits(bits), bits >> 63 != 0, bits >> 51 & 1 != 0));
         }
+        Value::Descriptor(name, register) => {
+            let _ = write!(out, "{name}[{}]", shared(&registers.uniform, register));
+        }
         Value::Choice(text, _) => out.push_str(text),
         Value::Barrier(barrier) => {
             let _ = write!(out, "SB{barrier}");

@@ -37,6 +37,7 @@ macro_rules! exchange {
         $crate::program::Sem::Shuffle(_)
             | $crate::program::Sem::Vote { .. }
             | $crate::program::Sem::ActiveMask { .. }
+            | $crate::program::Sem::Elect { .. }
             | $crate::program::Sem::Together { .. }
             | $crate::program::Sem::Match { .. }
             | $crate::program::Sem::Reduce { .. }
@@ -45,7 +46,7 @@ macro_rules! exchange {
     };
 }
 
-/// The operations on memory, except for those on matrices and on barriers in memory.
+/// The operations on memory, except for those on matrices, on barriers in memory, and bulk copies.
 #[macro_export]
 macro_rules! memory {
     () => {
@@ -79,6 +80,7 @@ macro_rules! ungrouped {
         $crate::program::Sem::Matrix(_)
             | $crate::program::Sem::Barrier(_)
             | $crate::program::Sem::Mbarrier(_)
+            | $crate::program::Sem::Bulk(_)
             | $crate::program::Sem::Call(_)
             | $crate::program::Sem::CallPointer(_)
     };
@@ -95,6 +97,7 @@ macro_rules! straight {
             | $crate::program::Sem::Matrix(_)
             | $crate::program::Sem::Barrier(_)
             | $crate::program::Sem::Mbarrier(_)
+            | $crate::program::Sem::Bulk(_)
     };
 }
 

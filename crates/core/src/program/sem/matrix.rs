@@ -20,7 +20,7 @@
 //! is in row-major or column-major order in memory, and that of accumulators depends only on the
 //! shape. Element-wise operations on fragments are therefore well defined.
 
-use super::{Address, Operand};
+use super::{Address, GroupProduct, Operand};
 use crate::base::RegId;
 use crate::isa::Space;
 
@@ -225,6 +225,8 @@ pub struct MatrixRows {
 pub enum Matrix {
     /// `wmma.mma`, `mma`.
     Multiply(Product),
+    /// `wgmma.mma_async`: a warp's part of the product of a warp group.
+    GroupMultiply(GroupProduct),
     /// `wmma.load`; registers beyond those of the fragment repeat its elements.
     Load { from: MatrixBlock, fragment: Fragment, dsts: Vec<Option<RegId>> },
     /// `wmma.store`.
@@ -247,7 +249,7 @@ impl Matrix {
             Self::Store { to, src } => Some((to.space, bytes(&src.fragment))),
             Self::LoadRows { from, dsts } => Some((from.space, 4 * dsts.len())),
             Self::StoreRows { to, srcs } => Some((to.space, 4 * srcs.len())),
-            Self::Multiply(_) | Self::Transpose { .. } => None,
+            Self::Multiply(_) | Self::GroupMultiply(_) | Self::Transpose { .. } => None,
         }
     }
 
@@ -261,7 +263,7 @@ impl Matrix {
             Self::LoadRows { from: rows, .. } | Self::StoreRows { to: rows, .. } => {
                 (Some(rows.addr.base), None)
             }
-            Self::Multiply(_) | Self::Transpose { .. } => (None, None),
+            Self::Multiply(_) | Self::GroupMultiply(_) | Self::Transpose { .. } => (None, None),
         };
         base.into_iter().chain(stride)
     }
@@ -275,18 +277,25 @@ impl Matrix {
     pub fn sources(&self) -> impl Iterator<Item = Operand> + '_ {
         let lists: [&[RegId]; 3] = match self {
             Self::Multiply(Product { a, b, c, .. }) => [&a.regs, &b.regs, &c.regs],
+            Self::GroupMultiply(product) => [product.left_registers(), &product.c.regs, &[]],
             Self::Store { src, .. } => [&src.regs, &[], &[]],
             Self::StoreRows { srcs, .. } => [srcs, &[], &[]],
             Self::Transpose { src, .. } => [std::slice::from_ref(src), &[], &[]],
             Self::Load { .. } | Self::LoadRows { .. } => [&[]; 3],
         };
-        lists.into_iter().flatten().map(|&reg| Operand::Reg(reg)).chain(self.place())
+        let descriptors = match self {
+            Self::GroupMultiply(product) => Some(product.descriptors()),
+            _ => None,
+        };
+        let registers = lists.into_iter().flatten().map(|&reg| Operand::Reg(reg));
+        registers.chain(self.place()).chain(descriptors.into_iter().flatten())
     }
 
     /// Returns all registers that it writes.
     pub(super) fn destinations(&self) -> impl Iterator<Item = RegId> + '_ {
         let (results, loaded): (&[RegId], &[Option<RegId>]) = match self {
             Self::Multiply(product) => (&product.dsts, &[]),
+            Self::GroupMultiply(product) => (&product.dsts, &[]),
             Self::Load { dsts, .. } | Self::LoadRows { dsts, .. } => (&[], dsts),
             Self::Transpose { dst, .. } => (std::slice::from_ref(dst), &[]),
             Self::Store { .. } | Self::StoreRows { .. } => (&[], &[]),

@@ -74,6 +74,10 @@ pub struct MbarrierArrive {
 }
 
 impl Mbarrier {
-    /// The number of bits of a state, from bit 0 on, that hold the number of pending arrivals.
+    /// The lowest bit of a state that holds the number of pending arrivals, subtracted from
+    /// 2^[`Self::PENDING_BITS`].
+    pub const PENDING_AT: u32 = 43;
+
+    /// The number of these bits.
     pub const PENDING_BITS: u32 = 20;
 }

@@ -7,6 +7,7 @@
 //! [`super::layout`]).
 
 mod atomic;
+mod bulk;
 mod groups;
 mod image;
 mod matrix;
@@ -15,8 +16,10 @@ mod ops;
 mod registers;
 mod small;
 mod video;
+mod warpgroup;
 
 pub use atomic::{Atomic, AtomicPart};
+pub use bulk::BulkCopy;
 pub use groups::{exchange, jump, lanewise, memory, no_effect, straight, ungrouped};
 pub use image::*;
 pub use matrix::{
@@ -27,6 +30,7 @@ pub use ops::*;
 pub use registers::Registers;
 pub use small::*;
 pub use video::*;
+pub use warpgroup::{GroupFactor, GroupProduct, SharedFactor};
 
 use super::Guard;
 use crate::base::{Pc, RegId};
@@ -104,6 +108,8 @@ pub enum Sem {
     /// Waits until at most `pending` closed groups are in flight; `all` closes the current one
     /// first.
     AsyncWait { pending: u32, all: bool },
+    /// An asynchronous copy of many bytes.
+    Bulk(Box<BulkCopy>),
 
     /// An exchange of values between the lanes of a warp.
     Shuffle(Box<Shuffle>),
@@ -111,6 +117,9 @@ pub enum Sem {
     Vote { mode: VoteMode, dst: RegId, p: PredSrc, members: Option<Operand> },
     /// Reads the active mask.
     ActiveMask { dst: RegId },
+    /// `elect`: the first of the member lanes whose predicate holds is elected. `elected` says in each
+    /// lane whether it is this one, and `leader` receives its number.
+    Elect { leader: Option<RegId>, elected: Option<RegId>, p: PredSrc, members: Option<Operand> },
     /// Tests whether all member lanes that have not ended execute this instruction together.
     Together { dst: RegId, members: Operand },
     /// `match`: the mask of lanes with equal values. `all` sets `pred`, and yields the mask only if
@@ -534,7 +543,12 @@ impl Sem {
             Self::Fetch(_) => Some((Space::Global, 128)),
             Self::Surface(access) => Some((Space::Global, access.size())),
             Self::ImageQuery(_) | Self::AsyncCopy { .. } | Self::AsyncCommit | Self::AsyncWait { .. } => None,
-            Self::None | Self::Nop | Self::Sleep { .. } | Self::Barrier(_) | Self::Mbarrier(_) => None,
+            Self::None
+            | Self::Nop
+            | Self::Sleep { .. }
+            | Self::Barrier(_)
+            | Self::Mbarrier(_)
+            | Self::Bulk(_) => None,
             lanewise!() | exchange!() | jump!() | Self::Call(_) | Self::CallPointer(_) => None,
         }
     }
@@ -588,6 +602,7 @@ impl Sem {
             | Self::Matrix(_)
             | Self::Barrier(_)
             | Self::Mbarrier(_)
+            | Self::Bulk(_)
             | Self::Call(_)
             | Self::CallPointer(_)
             | lanewise!()

@@ -55,6 +55,8 @@ pub enum IntOp {
     Brev,
     /// Extracts a bit field; the sources are `a`, position and length.
     Bfe,
+    /// `mbarrier.pending_count`: the pending arrivals in the state `a` of an mbarrier object.
+    PendingCount,
     /// Inserts `a` into `b`; the other sources are position and length.
     Bfi,
     /// Permutes the bytes of `b:a` by the selector `c`.

@@ -1,8 +1,8 @@
 //! Derives the registers that an instruction reads and writes from its semantics.
 
 use super::{
-    ArgLocation, Barrier, BarrierKind, Compare, CompareInto, Mbarrier, MbarrierOp, Operand, PredSrc, Sem,
-    Special, SurfaceData, exchange, jump, lanewise, memory, no_effect, ungrouped,
+    ArgLocation, Barrier, BarrierKind, Compare, CompareInto, Matrix, Mbarrier, MbarrierOp, Operand, PredSrc,
+    Sem, Special, SurfaceData, exchange, jump, lanewise, memory, no_effect, ungrouped,
 };
 use crate::base::RegId;
 use crate::program::RegList;
@@ -24,6 +24,9 @@ impl Sem {
             exchange!() => self.collect_exchange(used),
             memory!() => self.collect_memory(used),
             Self::Matrix(matrix) => {
+                if let Matrix::GroupMultiply(product) = matrix.as_ref() {
+                    used.read_pred(product.accumulates);
+                }
                 matrix.sources().for_each(|operand| {
                     used.read(operand);
                 });
@@ -31,6 +34,9 @@ impl Sem {
             }
             Self::Barrier(barrier) => collect_barrier(barrier, used),
             Self::Mbarrier(barrier) => collect_mbarrier(barrier, used),
+            Self::Bulk(copy) => copy.operands().for_each(|operand| {
+                used.read(operand);
+            }),
             Self::Sleep { time } => {
                 used.read(*time);
             }
@@ -145,6 +151,10 @@ impl Sem {
             }
             Self::ActiveMask { dst } => {
                 used.write(*dst);
+            }
+            Self::Elect { leader, elected, p, members } => {
+                used.read_pred(*p).reads(members.as_slice());
+                leader.iter().chain(elected).for_each(|reg| used.dsts.insert(*reg));
             }
             Self::Together { dst, members } => {
                 used.read(*members).write(*dst);

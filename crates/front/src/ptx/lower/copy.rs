@@ -15,10 +15,13 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     if asynchronous && op.has("mbarrier") && op.has("arrive") {
         return super::mbarrier::copies_arrive(cx, op, args);
     }
-    if !asynchronous || ["bulk", "mbarrier", "reduce"].iter().any(|m| op.has(m)) {
+    if asynchronous && op.has("bulk") {
+        return super::bulk::lower(cx, op, args);
+    }
+    if !asynchronous || ["mbarrier", "reduce"].iter().any(|m| op.has(m)) {
         return Err(Refusal::new(
             format!("`{}` is not supported", op.text),
-            "the only asynchronous copy that is supported is cp.async with groups or mbarrier objects",
+            "the copies that are supported are asynchronous: cp.async and cp.async.bulk",
         ));
     }
     let plain = |sem, root| Ok(Lowered::new(sem, root, TypeKind::None));

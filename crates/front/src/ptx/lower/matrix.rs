@@ -17,7 +17,7 @@ use warpbound_core::program::{Area, MemoryOp, Sem};
 const B32: Type = Type::Bits(32);
 
 /// The dimensions m, n and k.
-type Shape = [usize; 3];
+pub(super) type Shape = [usize; 3];
 
 /// The shapes of an instruction, with the supported types of factors and the name of the product in
 /// the ISA table.
@@ -64,7 +64,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     }
 }
 
-fn matrix_type(name: &str) -> Option<MatrixTy> {
+pub(super) fn matrix_type(name: &str) -> Option<MatrixTy> {
     Some(match name {
         "f16" => F16,
         "bf16" => Bf16,
@@ -90,7 +90,7 @@ fn shape(name: &str) -> Option<Shape> {
 }
 
 /// Consumes the shape of a product.
-fn need_shape(op: &mut Opcode<'_>) -> Res<Shape> {
+pub(super) fn need_shape(op: &mut Opcode<'_>) -> Res<Shape> {
     match op.all(shape).as_slice() {
         [shape] => Ok(*shape),
         _ => Err(Refusal::new(format!("`{}` names no shape", op.text), "for instance .m16n16k16")),
@@ -133,7 +133,7 @@ fn combine(a: MatrixTy, b: MatrixTy) -> bool {
     a == b || matches!((a, b), (S8, U8) | (U8, S8) | (S4, U4) | (U4, S4) | (E4m3, E5m2) | (E5m2, E4m3))
 }
 
-fn kind(factor: MatrixTy) -> TypeKind {
+pub(super) fn kind(factor: MatrixTy) -> TypeKind {
     match factor {
         F16 | Bf16 | E4m3 | E5m2 => TypeKind::F16,
         F32 | Tf32 => TypeKind::F32,
@@ -143,7 +143,7 @@ fn kind(factor: MatrixTy) -> TypeKind {
 }
 
 /// Returns the fragment of a matrix of a product.
-fn fragment([m, n, k]: Shape, role: MatrixRole, ty: MatrixTy) -> Fragment {
+pub(super) fn fragment([m, n, k]: Shape, role: MatrixRole, ty: MatrixTy) -> Fragment {
     let (rows, cols) = match role {
         MatrixRole::A => (m, k),
         MatrixRole::B => (k, n),
@@ -159,12 +159,18 @@ fn registers(fragment: &Fragment, wmma: bool) -> usize {
     if wmma && is_factor && fragment.ty == F16 { 8 } else { fragment.registers() }
 }
 
-fn register_type(ty: MatrixTy) -> Type {
+pub(super) fn register_type(ty: MatrixTy) -> Type {
     Type::Bits(ty.register_bits() as u8)
 }
 
 /// Returns the source registers.
-fn read(cx: &mut Cx<'_, '_>, op: &Opcode<'_>, arg: &Operand, ty: Type, count: usize) -> Res<Vec<RegId>> {
+pub(super) fn read(
+    cx: &mut Cx<'_, '_>,
+    op: &Opcode<'_>,
+    arg: &Operand,
+    ty: Type,
+    count: usize,
+) -> Res<Vec<RegId>> {
     let list = elements(op, arg, count)?;
     let reg = |operand: &Operand| match cx.src(operand, ty)?.reg() {
         Some(reg) => Ok(reg),

@@ -54,12 +54,9 @@ pub(super) fn copies_arrive<'a>(
 
 /// Consumes the space of the object, neutral modifiers and the type.
 fn place(op: &mut Opcode<'_>) -> Res<Option<Space>> {
-    if op.has("shared::cluster") {
-        let hint = "there are no clusters here; a block uses the objects of its own shared memory";
-        return Err(Refusal::new(format!("`{}` is not supported", op.text), hint));
-    }
     ignore_neutral(op);
-    let space = convert::space(op);
+    // clusters have one block, so their shared memory is that of the block
+    let space = convert::space(op).or(op.take("shared::cluster").then_some(Space::Shared));
     if op.ty()? != B64 {
         return Err(Refusal::new(format!("`{}`: mbarrier objects are .b64", op.text), ""));
     }
@@ -134,12 +131,11 @@ fn pending_count<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand])
         return Err(Refusal::new(format!("`{}`: states are .b64", op.text), ""));
     }
     let [count, state] = exactly(op, args)?;
-    let bits = Src::Imm(u64::from(Mbarrier::PENDING_BITS));
     let sem = Sem::Int {
-        op: IntOp::Bfe,
+        op: IntOp::PendingCount,
         ty: IntTy { bits: 64, signed: false },
         dst: cx.dst(count, B32)?,
-        src: [cx.src(state, B64)?, Src::Imm(0), bits, Src::Imm(0)],
+        src: [cx.src(state, B64)?, Src::Imm(0), Src::Imm(0), Src::Imm(0)],
         carry: Carry::default(),
         saturate: false,
     };

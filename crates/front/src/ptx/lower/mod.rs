@@ -7,6 +7,7 @@
 mod atomic;
 mod barrier;
 mod bits;
+mod bulk;
 mod call;
 mod compare;
 mod control;
@@ -28,6 +29,7 @@ mod refused;
 mod special;
 mod video;
 mod warp;
+mod warpgroup;
 
 pub(super) use program::{Built, FunctionCode, build};
 
@@ -242,12 +244,12 @@ fn dispatch<'a>(
         "atom" | "red" => atomic::lower(cx, op, args),
         "cp" => copy::lower(cx, op, args),
         "tex" | "tld4" | "suld" | "sust" | "txq" | "suq" => image::lower(cx, op, args),
-        "shfl" | "vote" | "activemask" | "match" | "redux" => warp::lower(cx, op, args),
+        "shfl" | "vote" | "activemask" | "match" | "redux" | "elect" => warp::lower(cx, op, args),
         "wmma" | "mma" | "ldmatrix" | "stmatrix" | "movmatrix" => matrix::lower(cx, op, args),
+        "wgmma" => warpgroup::lower(cx, op, args),
         "bar" | "barrier" | "membar" | "fence" => barrier::lower(cx, op, args),
-        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol" => {
-            control::lower(cx, op, args)
-        }
+        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol"
+        | "setmaxnreg" => control::lower(cx, op, args),
         "mbarrier" => mbarrier::lower(cx, op, args),
         "call" => call::lower(cx, op, args),
         _ => Err(refused::why(op, isa, cx.quiet)),

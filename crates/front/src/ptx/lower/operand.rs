@@ -332,6 +332,18 @@ impl<'a> Cx<'a, '_> {
         }
     }
 
+    /// Parses `d|p` like [`Self::value_and_pred`]; `d` may be `_`.
+    pub fn maybe_value_and_pred(
+        &mut self,
+        operand: &Operand,
+        ty: Type,
+    ) -> Res<(Option<RegId>, Option<RegId>)> {
+        match operand.kind {
+            OperandKind::Pair(name, pred) if self.text(name) == "_" => Ok((None, self.maybe_pred(pred)?)),
+            _ => self.value_and_pred(operand, ty).map(|(value, pred)| (Some(value), pred)),
+        }
+    }
+
     fn maybe_pred(&mut self, name: Span) -> Res<Option<RegId>> {
         if self.text(name) == "_" { Ok(None) } else { self.pred(name).map(Some) }
     }

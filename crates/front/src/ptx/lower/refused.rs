@@ -12,21 +12,17 @@ const GROUPS: [(&[&str], &str, &str); 5] = [
         "use atomics on global memory",
     ),
     (
-        &["wgmma", "tcgen05"],
-        "matrix instructions of more than one warp are not simulated",
-        "compile the kernel for sm_80, whose matrix instructions are simulated",
+        &["tcgen05"],
+        "matrix instructions with tensor memory are not simulated",
+        "compile the kernel for sm_80 or sm_90a, whose matrix instructions are simulated",
     ),
     (
-        &["mapa", "getctarank", "multimem", "elect", "clusterlaunchcontrol", "tensormap"],
-        "clusters and bulk copies are not simulated",
+        &["mapa", "getctarank", "multimem", "clusterlaunchcontrol", "tensormap"],
+        "clusters and copies of tensors are not simulated",
         "compile the kernel for sm_80 or older",
     ),
     (&["alloca", "stacksave", "stackrestore"], "the stack is not simulated", "use arrays of constant size"),
-    (
-        &["setmaxnreg", "getnextctaid"],
-        "this instruction is not simulated",
-        "compile the kernel for sm_80 or older",
-    ),
+    (&["getnextctaid"], "this instruction is not simulated", "compile the kernel for sm_80 or older"),
 ];
 
 /// Explains why an opcode that no family handles is not supported.

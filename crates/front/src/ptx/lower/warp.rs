@@ -6,7 +6,7 @@ use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 use warpbound_core::isa::TypeKind;
-use warpbound_core::program::sem::{IntOp, Operand as Src, Sem, Shuffle, ShuffleMode, VoteMode};
+use warpbound_core::program::sem::{IntOp, Operand as Src, PredSrc, Sem, Shuffle, ShuffleMode, VoteMode};
 
 const B32: Type = Type::Bits(32);
 
@@ -16,6 +16,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         "vote" => vote(cx, op, args)?,
         "match" => matching(cx, op, args)?,
         "redux" => reduce(cx, op, args)?,
+        "elect" => elect(cx, op, args)?,
         _ => {
             op.ty()?;
             let [d] = exactly(op, args)?;
@@ -93,6 +94,14 @@ fn matching(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<S
         return Err(Refusal::new(format!("`{}` returns only a mask", op.text), ""));
     }
     Ok(Sem::Match { all, bits: ty.bits(), dst, pred, src, members })
+}
+
+fn elect(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem> {
+    let mut args = args;
+    let members = members(cx, op, &mut args)?.ok_or_else(|| not_sync(op))?;
+    let [d] = exactly(op, args)?;
+    let (leader, elected) = cx.maybe_value_and_pred(d, B32)?;
+    Ok(Sem::Elect { leader, elected, p: PredSrc::Const(true), members: Some(members) })
 }
 
 fn not_sync(op: &Opcode<'_>) -> Refusal {

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use super::widths::width;
 use super::{Decoded, Operand, Register, Value};
-use crate::sass::table::{Encoding, Latencies, RegisterFile};
+use crate::sass::table::meaning::Group;
+use crate::sass::table::{Encoding, Latencies, Meaning, RegisterFile};
 use warpbound_core::program::hazards::{Access, Accesses, File, Hazards};
 
 /// Collects the accesses of the instructions of a kernel.
@@ -138,6 +139,11 @@ impl Instruction<'_, '_> {
     }
 
     fn operand(&mut self, d: &Decoded, operand: &Operand, writes: bool) {
+        let of_group = matches!(d.op.meaning, Some(Meaning::Group(Group::Product)));
+        if of_group && matches!(operand.value, Value::Register(_)) {
+            // products access these asynchronously, until WARPGROUP.DEPBAR has waited for them
+            return;
+        }
         let (class, count) = (self.class, width(d, operand));
         match operand.value {
             Value::Register(register) if class == "imadw" => {
@@ -170,6 +176,9 @@ impl Instruction<'_, '_> {
                     let Some(register) = register else { continue };
                     self.access(false, File::Uniform, register, pair(wide), &[class]);
                 }
+            }
+            Value::Descriptor(_, register) => {
+                self.access(false, File::Uniform, register, count, &[class]);
             }
             Value::Constant { .. }
             | Value::Number(_)

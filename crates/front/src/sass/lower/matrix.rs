@@ -62,7 +62,9 @@ fn single(cx: &mut Cx, d: &Decoded, name: &str) -> Res<RegId> {
     }
 }
 
-fn register(cx: &mut Cx, value: Value, step: u8) -> RegId {
+/// Returns the register of a value `step` registers further; for the one that is always zero, a register
+/// that holds zero.
+pub(super) fn register(cx: &mut Cx, value: Value, step: u8) -> RegId {
     match cx.register_of(value, step) {
         Some(reg) => reg,
         None => {

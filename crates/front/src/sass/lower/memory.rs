@@ -103,7 +103,8 @@ fn registers(cx: &mut Cx, d: &Decoded, count: u8) -> Res<Vec<Option<RegId>>> {
     }
 }
 
-fn address(cx: &mut Cx, d: &Decoded) -> Res<Address> {
+/// Returns the address of an instruction.
+pub(super) fn address(cx: &mut Cx, d: &Decoded) -> Res<Address> {
     address_of(cx, d, "m")
 }
 
@@ -195,7 +196,7 @@ fn sum(
 }
 
 /// Returns the 64 bits of a pair of registers.
-fn pair(cx: &mut Cx, value: Value) -> Src {
+pub(super) fn pair(cx: &mut Cx, value: Value) -> Src {
     let parts = [0, 1].map(|step| cx.register_of(value, step).map_or(Src::Imm(0), Src::Reg));
     let dst = cx.wide();
     cx.push(Sem::Pack { dst, parts: parts.to_vec(), bits: 32 });

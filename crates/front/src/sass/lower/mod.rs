@@ -18,6 +18,7 @@ mod convert;
 mod double;
 mod flags;
 mod float;
+mod group;
 mod half;
 mod image;
 mod int;
@@ -370,6 +371,7 @@ impl<'a> Cx<'a> {
             Some(Meaning::Memory(name)) => memory::lower(self, d, name),
             Some(Meaning::Image(name)) => image::lower(self, d, name),
             Some(Meaning::Warp(name)) => warp::lower(self, d, name),
+            Some(Meaning::Group(name)) => group::lower(self, d, name),
             Some(Meaning::Control(name)) => control::lower(self, d, name, next),
             None => {
                 refuse(format!("{} is not supported", d.op.name), "compile the kernel without what needs it")

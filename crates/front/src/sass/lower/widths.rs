@@ -8,12 +8,21 @@ pub(super) fn width(d: &Decoded, operand: &Operand) -> u8 {
     if operand.wide {
         return 2;
     }
+    match operand.value {
+        Value::Descriptor("desc", _) => return 2,
+        // those of both factors, or of one
+        Value::Descriptor(..) => return if d.operand("a").is_some() { 2 } else { 4 },
+        _ => {}
+    }
     let (name, parts) = (operand.name, d.parts());
     let has = |wanted: &[&str]| parts.iter().any(|part| wanted.contains(part));
     if let Some(count) = matrix(&parts, name).or_else(|| super::image::width(d, operand)) {
         return count;
     }
     match parts.first().copied().unwrap_or_default() {
+        "SYNCS" if has(&["EXCH"]) || has(&["ARRIVE"]) && name == "d" => 2,
+        "SYNCS" => 1,
+        "UBLKCP" | "UBLKRED" | "UBLKPF" => 1,
         "LDSM" if name == "d" => number(&parts).unwrap_or(1),
         "F2I" if name == "d" && d.modifier("to").ends_with("64") => 2,
         "MATCH" if name == "a" && has(&["U64"]) => 2,

@@ -103,6 +103,11 @@ impl Encoding {
             Value::Double(bits) => upper(bits, 64, field)?,
             Value::Target(offset) if spec.words && offset % 4 == 0 => fits(offset / 4, field.width())?,
             Value::Target(offset) if !spec.words => fits(offset, field.width())?,
+            Value::Address { uniform: Some(uniform), offset, .. } if spec.kind == Kind::UniformAddress => {
+                word |= address_offset(spec, uniform, offset)?;
+                registers.uniform.as_ref()?.number(uniform)?.into()
+            }
+            Value::Descriptor(_, register) => registers.uniform.as_ref()?.number(register)?.into(),
             Value::Address { register, offset, uniform, descriptor, .. } => {
                 word |= address_offset(spec, register, offset)?;
                 for (field, register) in [(&spec.uniform, uniform), (&spec.descriptor, descriptor)] {
@@ -116,6 +121,7 @@ impl Encoding {
             Value::Barrier(barrier) | Value::Barriers(barrier) => barrier.into(),
             Value::Target(_) | Value::Number(_) | Value::Small(_) => return None,
         };
+        let bits = if spec.complement { bits ^ low(field.width()) as u64 } else { bits };
         Some(word | field.put(unsigned(bits, field)?))
     }
 }

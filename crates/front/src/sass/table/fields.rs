@@ -142,7 +142,8 @@ impl Encoding {
         spec: &'t OperandSpec,
         form: &'t Form,
     ) -> Result<(u64, Value<'t>), Missing<'t>> {
-        let bits = spec.place(form).get(word);
+        let stored = spec.place(form).get(word);
+        let bits = if spec.complement { stored ^ low(spec.field.width()) as u64 } else { stored };
         let missing = Err((spec.name.as_str(), bits));
         let value = match spec.kind {
             Kind::B => self.source_value(spec, form, bits)?,
@@ -180,6 +181,17 @@ impl Encoding {
                 Value::Target(signed(bits, spec.field.width()) * unit)
             }
             Kind::Address => self.address_value(word, spec, bits),
+            Kind::UniformAddress => Value::Address {
+                register: Register::Fixed,
+                offset: spec.offset.as_ref().map_or(0, |field| signed(field.get(word), field.width())),
+                wide: spec.wide,
+                uniform: self.registers.uniform.as_ref().map(|file| file.register(bits as u8)),
+                descriptor: None,
+            },
+            Kind::Descriptor(name) => match &self.registers.uniform {
+                Some(file) => Value::Descriptor(name, file.register(bits as u8)),
+                None => return missing,
+            },
             Kind::RegisterOrNumber(_) => match &spec.number {
                 Some((number, bit)) if word >> bit & 1 != 0 => {
                     let bits = number.get(word);
@@ -195,7 +207,7 @@ impl Encoding {
             Kind::Barrier => Value::Barrier(bits as u8),
             Kind::Barriers => Value::Barriers(bits as u8),
         };
-        Ok((bits, value))
+        Ok((stored, value))
     }
 
     /// Returns the meaning of the operand B, which depends on the form.

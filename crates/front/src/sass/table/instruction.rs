@@ -162,6 +162,8 @@ pub enum Value<'t> {
         /// A register of the warp that describes the memory.
         descriptor: Option<Register>,
     },
+    /// Registers of the warp that describe memory, by the word that is printed before them.
+    Descriptor(&'static str, Register),
     /// One of several texts.
     Choice(&'t str, u64),
     /// A barrier of the warp.

@@ -32,6 +32,8 @@ pub enum Meaning {
     Image(Image),
     /// Exchanges between the threads of a warp or a block.
     Warp(Warp),
+    /// Barriers in memory, bulk copies, and products of warp groups.
+    Group(Group),
     /// Branches, divergent regions, calls and exits.
     Control(Control),
 }
@@ -272,6 +274,32 @@ pub enum Warp {
     Warpsync,
     Movm,
     Mma,
+}
+
+/// Barriers in memory, bulk copies, and products of warp groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// The initialisation of an mbarrier object by a word that the code has computed.
+    Initialise,
+    /// The end of an mbarrier object.
+    Invalidate,
+    /// An arrival of threads or bytes at an mbarrier object, or their expectation.
+    Arrive,
+    /// The question whether a phase of an mbarrier object is complete.
+    PhaseCheck,
+    /// The arrival of asynchronous copies at an mbarrier object.
+    CopiesArrive,
+    /// A copy of many bytes.
+    BulkCopy,
+    /// A reduction of many numbers in memory.
+    BulkReduce,
+    /// A product of matrices of a warp group.
+    Product,
+    /// The election of a lane.
+    Elect,
+    /// A request for registers, which is always granted here.
+    RequestRegisters,
 }
 
 /// Branches, divergent regions, calls and exits.

@@ -201,6 +201,8 @@ struct OperandSpec {
     part: Option<(Field, usize)>,
     /// Whether the mark of the reuse cache is printed before the part.
     part_last: bool,
+    /// Whether the number of a register is stored as its complement.
+    complement: bool,
     /// The value for which the operand is not printed.
     hide: Option<u64>,
     /// The bit without which the operand is not printed.
@@ -234,6 +236,10 @@ enum Kind {
     IndexedConstant,
     /// A register of the warp, plus an offset, in a constant bank.
     UniformConstant,
+    /// An address that a register of the warp holds, plus an offset.
+    UniformAddress,
+    /// Registers of the warp that describe memory, by the word that is printed before them.
+    Descriptor(&'static str),
     /// A number, signed or unsigned.
     Number(Signed),
     Single,

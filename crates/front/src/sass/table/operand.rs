@@ -61,6 +61,15 @@ fn kind(word: &str, syntax: &Syntax) -> Result<(Kind, u32), Wrong> {
             let file = syntax.registers.uniform.as_ref();
             (Kind::UniformConstant, file.ok_or_else(|| missing("uniform registers", "uniform"))?.bits)
         }
+        "UM" | "DESC" | "GDESC" => {
+            let file = syntax.registers.uniform.as_ref();
+            let bits = file.ok_or_else(|| missing("uniform registers", "uniform"))?.bits;
+            match word {
+                "UM" => (Kind::UniformAddress, bits),
+                "DESC" => (Kind::Descriptor("desc"), bits),
+                _ => (Kind::Descriptor("gdesc"), bits),
+            }
+        }
         "F32" => (Kind::Single, 32),
         "F16" => (Kind::Half, 16),
         "BF16" => (Kind::Brain, 16),
@@ -112,6 +121,7 @@ impl OperandSpec {
             half: None,
             part: None,
             part_last: false,
+            complement: false,
             hide: None,
             with: None,
             apart: false,
@@ -128,6 +138,7 @@ impl OperandSpec {
     fn flag(&mut self, key: &str) -> bool {
         let flag = match key {
             "apart" => &mut self.apart,
+            "complement" => &mut self.complement,
             "sign" => &mut self.sign,
             "words" => &mut self.words,
             "wide" => &mut self.wide,

@@ -1,0 +1,87 @@
+//! Bulk copies, which complete at once.
+
+use super::access::{Targets, combined, decode};
+use super::context::Context;
+use super::fault::{self, Fault};
+use super::lanes::width_mask;
+use super::mbarrier;
+use super::races::{AccessEffect, Accessor};
+use super::warp::Warp;
+use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::program::sem::BulkCopy;
+
+/// Executes the copies of the enabled lanes, one after the other.
+///
+/// # Errors
+/// Returns an error if an address or a length is no multiple of 16 bytes, if an access is not
+/// allowed, or if there is no mbarrier object to signal.
+pub(super) fn execute(
+    warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    copy: &BulkCopy,
+    enabled: LaneMask,
+) -> Result<(), Fault> {
+    let unit = BulkCopy::UNIT as usize;
+    let from = Targets::new(warp, context, pc, (copy.from, &copy.src), unit, "bulk copy");
+    let to = Targets::new(warp, context, pc, (copy.to, &copy.dst), unit, "bulk copy");
+    let most = if copy.by_warp { 1 } else { enabled.lanes().count() };
+    for lane in enabled.lanes().take(most) {
+        let bytes = warp.operand_in(copy.bytes, &context.shape, lane) & width_mask(32);
+        if !bytes.is_multiple_of(BulkCopy::UNIT) {
+            let message = format!("a bulk copy of {bytes} bytes (lane {lane} of warp {})", warp.id);
+            let hint = "the number of bytes must be a multiple of 16";
+            return Err(fault::at(context.program, pc, message, hint));
+        }
+        for offset in (0..bytes).step_by(unit) {
+            copy_unit(warp, context, copy, (&from, &to), lane, offset)?;
+        }
+        if let Some(signal) = &copy.signal {
+            mbarrier::bytes_arrive(warp, context, pc, signal, lane, bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies 16 bytes of a lane's copy.
+///
+/// # Errors
+/// Returns an error if an access is not allowed.
+fn copy_unit(
+    warp: &Warp,
+    context: &mut Context,
+    copy: &BulkCopy,
+    (from, to): (&Targets, &Targets),
+    lane: usize,
+    offset: u64,
+) -> Result<(), Fault> {
+    let (unit, thread) = (BulkCopy::UNIT as usize, warp.thread(lane));
+    let (source, src) = from.of(lane);
+    let (target, dst) = to.of(lane);
+    let (src, dst) = (src.wrapping_add(offset), dst.wrapping_add(offset));
+    let mut buffer = [0; BulkCopy::UNIT as usize];
+    match context.memory.read(source, thread, src, unit) {
+        Ok(bytes) => buffer.copy_from_slice(bytes),
+        Err(denied) => return Err(from.fault_behind(denied, lane, offset, warp, context)),
+    }
+    match context.memory.write(target, thread, dst, unit) {
+        Ok(bytes) => match copy.reduce {
+            None => bytes.copy_from_slice(&buffer),
+            Some((op, ty)) => {
+                let width = ty.bytes();
+                for (cell, operand) in bytes.chunks_exact_mut(width).zip(buffer.chunks_exact(width)) {
+                    let new = combined(op, ty, target, decode(cell), decode(operand), 0);
+                    cell.copy_from_slice(&new.to_le_bytes()[..width]);
+                }
+            }
+        },
+        Err(denied) => return Err(to.fault_behind(denied, lane, offset, warp, context)),
+    }
+    if let Some(detector) = &mut context.detector {
+        let by = Accessor { warp: warp.id, pc: from.pc() };
+        let effect = if copy.reduce.is_some() { AccessEffect::Updates } else { AccessEffect::Writes };
+        detector.access(by, source, src, BulkCopy::UNIT, AccessEffect::Reads);
+        detector.access(by, target, dst, BulkCopy::UNIT, effect);
+    }
+    Ok(())
+}

@@ -42,7 +42,7 @@ impl Layout {
             32 => 3,
             _ => 0,
         };
-        start as u64 / 16 | leading << 16 | stride << 32 | mode << 62
+        (start as u64 / 16) | (leading << 16) | (stride << 32) | (mode << 62)
     }
 
     /// The address of an element of a line, relative to the beginning, which is a multiple of 1024.
@@ -59,7 +59,7 @@ impl Layout {
         let linear = row / 8 * next_rows + row % 8 * self.swizzle + tile * next_tile + within;
         // 128 bytes are a row of the shared memory; its number exchanges parts of 16 bytes
         let part = linear / 128 % (self.swizzle / 16);
-        linear ^ part * 16
+        linear ^ (part * 16)
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod atomic;
 mod bulk;
+mod fragment;
 mod groups;
 mod image;
 mod matrix;
@@ -20,11 +21,10 @@ mod warpgroup;
 
 pub use atomic::{Atomic, AtomicPart};
 pub use bulk::BulkCopy;
+pub use fragment::{Fragment, MatrixRole, MatrixTy, RegisterFragment};
 pub use groups::{exchange, jump, lanewise, memory, no_effect, straight, ungrouped};
 pub use image::*;
-pub use matrix::{
-    Fragment, Matrix, MatrixBlock, MatrixRole, MatrixRows, MatrixTy, Product, RegisterFragment,
-};
+pub use matrix::{Matrix, MatrixBlock, MatrixRows, Product};
 pub use mbarrier::*;
 pub use ops::*;
 pub use registers::Registers;

@@ -11,9 +11,10 @@ result for each word is one of these:
   neither  both refuse the word
   DIFFERS  warpbound prints a text that differs from that of NVIDIA's disassembler, or a word that the latter refuses
 
---write writes tests/data/sass/bits.txt: of each opcode the words that NVIDIA's disassembler prints
-differently from the one without the flipped bit, in the upper half of the word, with the text. A test
-compares the text of warpbound with it. NVDISASM names the disassembler; the package
+--write writes tests/data/sass/bits.txt, or the file that it names: of each opcode the words that
+NVIDIA's disassembler prints differently from the one without the flipped bit, in the upper half of the
+word, with the text. --only names the mnemonics by a regular expression. A test compares the text of
+warpbound with the file. NVDISASM names the disassembler; the package
 nvidia-cuda-nvdisasm (13.5) contains one that knows sm_75 to sm_121. warpbound is
 target/release/warpbound; WARPBOUND names another one.
 """
@@ -101,11 +102,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cubins", nargs="*", type=Path)
     parser.add_argument("--arch", default="sm_86")
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--write", nargs="?", type=Path, const=WORDS)
     args = parser.parse_args()
     arch = int(args.arch.removeprefix("sm_"))
     paths = args.cubins or sorted((ROOT / "kernels").glob(f"*/*.{args.arch}.cubin"))
-    found = examples(paths, arch)
+    found = {key: word for key, word in examples(paths, arch).items() if re.match(args.only, key[1])}
     words = {word ^ 1 << bit: (key, word, bit) for key, word in found.items() for bit in range(CONTROL)}
     words |= {word: (key, word, None) for key, word in found.items()}
     expected, counts, kept, seen = theirs(words, arch), collections.Counter(), [], set()
@@ -127,7 +129,7 @@ def main():
                 kept.append(f"{word:032x} {bare(theirs_text)}\n")
     print(f"sm_{arch}: {len(words)} words: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
     if args.write:
-        WORDS.write_text("".join(sorted(kept)))
+        args.write.write_text("".join(sorted(kept)))
 
 
 if __name__ == "__main__":

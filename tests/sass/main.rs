@@ -11,6 +11,7 @@ mod control_codes;
 mod disassembly;
 mod divisions;
 mod files;
+mod groups;
 mod hazards;
 mod hopper;
 mod instructions;

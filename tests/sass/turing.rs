@@ -40,8 +40,16 @@ fn words(encoding: &Encoding, bytes: &[u8]) -> Vec<u128> {
 /// word that is accepted is decoded as NVIDIA's disassembler prints it.
 #[test]
 fn every_bit_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
-    let encoding = encoding_for(86);
-    let lines = std::fs::read_to_string(root().join("tests/data/sass/bits.txt")).unwrap();
+    for (target, file, most, least) in [(86, "bits.txt", 500, 50), (90, "bits.sm_90.txt", 250, 20)] {
+        let (equal, refused) = bits_of(target, file);
+        assert!(equal > most && refused > least, "{file}: {equal} equal, {refused} refused");
+    }
+}
+
+/// Compares the texts of the words of a file, and returns how many are equal, and how many are refused.
+fn bits_of(target: u32, file: &str) -> (usize, usize) {
+    let encoding = encoding_for(target);
+    let lines = std::fs::read_to_string(root().join("tests/data/sass").join(file)).unwrap();
     let (mut equal, mut refused) = (0, 0);
     for line in lines.lines() {
         let (word, expected) = line.split_once(' ').unwrap();
@@ -56,7 +64,7 @@ fn every_bit_reads_as_nvidias_disassembler_prints_it_or_is_refused() {
             }
         }
     }
-    assert!(equal > 500 && refused > 50, "{equal} equal, {refused} refused");
+    (equal, refused)
 }
 
 /// A decoded word is encoded to the same word, and a word with unknown bits is refused.

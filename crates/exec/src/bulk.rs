@@ -1,22 +1,42 @@
 //! Bulk copies, which complete at once.
 
-use super::access::{Targets, combined, decode};
+use super::access::{Targets, combined, decode, swizzled};
 use super::context::Context;
 use super::fault::{self, Fault};
 use super::lanes::width_mask;
 use super::mbarrier;
+use super::memory::Denied;
 use super::races::{AccessEffect, Accessor};
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
-use warpbound_core::program::sem::BulkCopy;
+use warpbound_core::isa::Space;
+use warpbound_core::program::sem::{AtomOp, Bulk, BulkCopy, IntTy, TensorCopy, ValueTy};
+use warpbound_core::program::tensor_map::TensorMap;
 
 /// Executes the copies of the enabled lanes, one after the other.
 ///
 /// # Errors
 /// Returns an error if an address or a length is no multiple of 16 bytes, if an access is not
-/// allowed, or if there is no mbarrier object to signal.
+/// allowed, if there is no mbarrier object to signal, or no tensor map where one is needed.
 pub(super) fn execute(
     warp: &mut Warp,
+    context: &mut Context,
+    pc: Pc,
+    bulk: &Bulk,
+    enabled: LaneMask,
+) -> Result<(), Fault> {
+    match bulk {
+        Bulk::Bytes(copy) => bytes(warp, context, pc, copy, enabled),
+        Bulk::Tensor(copy) => tensor(warp, context, pc, copy, enabled),
+    }
+}
+
+/// Copies contiguous bytes.
+///
+/// # Errors
+/// Returns the errors of [`execute`].
+fn bytes(
+    warp: &Warp,
     context: &mut Context,
     pc: Pc,
     copy: &BulkCopy,
@@ -84,4 +104,195 @@ fn copy_unit(
         detector.access(by, target, dst, BulkCopy::UNIT, effect);
     }
     Ok(())
+}
+
+/// Copies boxes of tensors.
+///
+/// # Errors
+/// Returns the errors of [`execute`].
+fn tensor(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    copy: &TensorCopy,
+    enabled: LaneMask,
+) -> Result<(), Fault> {
+    let unit = TensorCopy::UNIT as usize;
+    let maps = Targets::new(warp, context, pc, (copy.space, &copy.map), TensorMap::BYTES, "tensor map");
+    let boxes = Targets::new(warp, context, pc, (Space::Shared, &copy.shared), unit, "copy of a tensor");
+    let most = if copy.by_warp { 1 } else { enabled.lanes().count() };
+    for lane in enabled.lanes().take(most) {
+        let map = map_of(warp, context, copy, &maps, lane)?;
+        let start = boxes.of(lane).1;
+        if !start.is_multiple_of(TensorCopy::UNIT) {
+            let message = format!(
+                "the box of a tensor at {start:#x} of shared memory, which is no multiple of 128 (lane {lane} of \
+                 warp {})",
+                warp.id
+            );
+            return Err(fault::at(context.program, pc, message, "align the variable to 128 bytes"));
+        }
+        let room = context.shape.total_shared.saturating_sub(start);
+        if map.box_bytes() > room {
+            return Err(boxes.fault_behind(Denied::Unmapped, lane, room, warp, context));
+        }
+        let first: Vec<i64> = copy
+            .position
+            .iter()
+            .map(|&at| i64::from(warp.operand_in(at, &context.shape, lane) as u32 as i32))
+            .collect();
+        let size = map.elem.bytes();
+        let mut within = vec![0; map.extents.len()];
+        for offset in (0..map.box_bytes()).step_by(size as usize) {
+            let position: Vec<i64> =
+                first.iter().zip(&within).map(|(first, within)| first + within).collect();
+            let held = offset_of(&map, start, offset);
+            move_element(warp, context, (copy, &map), (&boxes, lane), held, map.element(&position))?;
+            advance(&mut within, &map.extents);
+        }
+        if let Some(signal) = &copy.signal {
+            mbarrier::bytes_arrive(warp, context, pc, signal, lane, map.box_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Advances a position within a box, axis 0 first.
+fn advance(position: &mut [i64], extents: &[u32]) {
+    for (at, &extent) in position.iter_mut().zip(extents) {
+        *at += 1;
+        if *at < i64::from(extent) {
+            return;
+        }
+        *at = 0;
+    }
+}
+
+/// Returns the distance from the beginning of a box in shared memory of the element that is this many
+/// bytes behind it if nothing is swizzled.
+fn offset_of(map: &TensorMap, start: u64, offset: u64) -> u64 {
+    swizzled(start + offset, u64::from(map.swizzle)).wrapping_sub(start)
+}
+
+/// Returns the tensor map of a lane.
+///
+/// # Errors
+/// Returns an error if there is none, or it has another number of axes.
+fn map_of(
+    warp: &Warp,
+    context: &mut Context,
+    copy: &TensorCopy,
+    maps: &Targets,
+    lane: usize,
+) -> Result<TensorMap, Fault> {
+    let (space, address) = maps.of(lane);
+    let bytes = match context.memory.bytes(space, warp.thread(lane), address, TensorMap::BYTES) {
+        Ok(bytes) => bytes,
+        Err(denied) => return Err(maps.fault(denied, lane, warp, context)),
+    };
+    let axes = copy.position.len();
+    match TensorMap::decode(bytes) {
+        Some(map) if map.dims.len() == axes => Ok(map),
+        Some(map) => {
+            let message = format!("a copy of {axes} axes of a tensor that has {}", map.dims.len());
+            Err(fault::at(context.program, maps.pc(), message, "the map and the instruction must agree"))
+        }
+        None => {
+            let message =
+                format!("there is no tensor map at address {address:#x} of {} memory", space.name());
+            let hint = "a launch passes one with TensorMap(..); maps that other programs have made are not known here";
+            Err(fault::at(context.program, maps.pc(), message, hint))
+        }
+    }
+}
+
+/// Moves an element between its place in the box and that in global memory, if it has one there.
+///
+/// # Errors
+/// Returns an error if an access is not allowed.
+fn move_element(
+    warp: &Warp,
+    context: &mut Context,
+    (copy, map): (&TensorCopy, &TensorMap),
+    (boxes, lane): (&Targets, usize),
+    offset: u64,
+    global: Option<u64>,
+) -> Result<(), Fault> {
+    let (size, thread) = (map.elem.bytes() as usize, warp.thread(lane));
+    let shared = boxes.of(lane).1.wrapping_add(offset);
+    let by = Accessor { warp: warp.id, pc: boxes.pc() };
+    let outside = |denied, warp, context: &Context| {
+        let address = global.unwrap_or(0);
+        fault::Access { verb: "copy of a tensor", space: Space::Global, address, size, generic: false, lane }
+            .fault(denied, context.program, by.pc, &context.memory, warp, &context.shape)
+    };
+    let read =
+        |context: &mut Context, space, address| context.memory.read(space, thread, address, size).map(decode);
+    let watch = |context: &mut Context, space, address, effect| {
+        if let Some(detector) = &mut context.detector {
+            detector.access(by, space, address, size as u64, effect);
+        }
+    };
+    let (space, address, value) = match (copy.stores, global) {
+        // nothing is written outside of a tensor
+        (true, None) => return Ok(()),
+        (true, Some(global)) => {
+            let value = read(context, Space::Shared, shared)
+                .map_err(|denied| boxes.fault_behind(denied, lane, offset, warp, context))?;
+            watch(context, Space::Shared, shared, AccessEffect::Reads);
+            let value = match copy.reduce {
+                None => value,
+                Some(op) => {
+                    let old = read(context, Space::Global, global)
+                        .map_err(|denied| outside(denied, warp, context))?;
+                    combined(op, reduced(op, map.elem.value()), Space::Global, old, value, 0)
+                }
+            };
+            (Space::Global, global, value)
+        }
+        (false, None) => (Space::Shared, shared, map.outside()),
+        (false, Some(global)) => {
+            let value =
+                read(context, Space::Global, global).map_err(|denied| outside(denied, warp, context))?;
+            watch(context, Space::Global, global, AccessEffect::Reads);
+            (Space::Shared, shared, value)
+        }
+    };
+    match context.memory.write(space, thread, address, size) {
+        Ok(place) => place.copy_from_slice(&value.to_le_bytes()[..size]),
+        Err(denied) if space == Space::Shared => {
+            return Err(boxes.fault_behind(denied, lane, offset, warp, context));
+        }
+        Err(denied) => return Err(outside(denied, warp, context)),
+    }
+    let effect = if copy.reduce.is_some() { AccessEffect::Updates } else { AccessEffect::Writes };
+    watch(context, space, address, effect);
+    Ok(())
+}
+
+/// Returns the type in which an operation combines elements: bits for logic.
+fn reduced(op: AtomOp, ty: ValueTy) -> ValueTy {
+    match op {
+        AtomOp::And | AtomOp::Or | AtomOp::Xor => {
+            ValueTy::Int(IntTy { bits: (8 * ty.bytes()) as u8, signed: false })
+        }
+        _ => ty,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_advance_along_the_first_axis() {
+        let mut position = [0, 0, 0];
+        let mut seen = Vec::new();
+        for _ in 0..6 {
+            seen.push(position);
+            advance(&mut position, &[2, 1, 3]);
+        }
+        assert_eq!(seen, [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 0, 2], [1, 0, 2]]);
+        assert_eq!(position, [0, 0, 0]);
+    }
 }

@@ -6,7 +6,7 @@
 //! eight adjacent lines at one position along k. The layouts of these parts are those that the
 //! PTX ISA names in "Shared Memory Matrix Layout" of `wgmma`.
 
-use super::access::decode;
+use super::access::{decode, swizzled};
 use super::context::Context;
 use super::fault::{self, Fault};
 use super::product::{Elements, Factor, Sum};
@@ -124,9 +124,7 @@ impl Layout {
                     + along / 8 * self.stride
             }
         };
-        let address = self.start + offset;
-        // the number of the row of 128 bytes selects the place within it
-        address ^ ((address >> 7 & (self.adjacent - 1)) * PART)
+        swizzled(self.start + offset, row)
     }
 }
 

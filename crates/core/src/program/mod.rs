@@ -21,6 +21,7 @@ mod port_reads;
 pub mod sem;
 pub mod sequence;
 pub mod template;
+pub mod tensor_map;
 pub mod timing;
 pub mod uniform;
 mod unset;

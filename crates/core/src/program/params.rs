@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::image::{Channel, Format, Geometry};
-use super::sem::{AtomOp, IntOp, Matrix, MatrixTy, Operand, Sem, Special, SurfaceData, ValueTy};
+use super::sem::{AtomOp, Bulk, IntOp, Matrix, MatrixTy, Operand, Sem, Special, SurfaceData, ValueTy};
 use super::{KernelCode, RegKind};
 use crate::base::RegId;
 use crate::isa::Space;
@@ -370,7 +370,8 @@ impl<'a> Flow<'a> {
                     );
                     access(dst.base, vec![word], false, true);
                 }
-                Sem::Bulk(copy) => {
+                Sem::Bulk(bulk) => {
+                    let Bulk::Bytes(copy) = bulk.as_ref() else { continue };
                     let number = match copy.reduce {
                         Some((_, ty)) => number_of(ty),
                         None => Number { bits: 32, float: true, signed: false },

@@ -284,6 +284,14 @@ impl Targets {
     }
 }
 
+/// Returns the address in shared memory at which data are that would be at an address without swizzling.
+/// In each 128 bytes, parts of 16 bytes are exchanged within groups of `bytes` (32, 64 or 128): the
+/// number of the 128 bytes is combined with that of the part. Fewer bytes are not swizzled.
+pub(super) fn swizzled(address: u64, bytes: u64) -> u64 {
+    let parts = (bytes / 16).max(1);
+    address ^ ((address >> 7 & (parts - 1)) * 16)
+}
+
 /// Decodes a little-endian number of at most 8 bytes.
 #[inline]
 pub(super) fn decode(bytes: &[u8]) -> u64 {

@@ -8,7 +8,7 @@
 use super::Extent;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{
-    Address, Matrix, Operand, Special, ValueTy, exchange, jump, lanewise, no_effect,
+    Address, Bulk, Matrix, Operand, Special, ValueTy, exchange, jump, lanewise, no_effect,
 };
 use warpbound_core::program::{Instr, KernelCode, Sem};
 
@@ -44,7 +44,12 @@ pub(crate) fn unwritten(program: &KernelCode, params: &[u8], regions: &[Extent])
             // the handle of a surface does not show its buffer
             Sem::Surface(access) if access.is_store() => ALL,
             Sem::Surface(_) | Sem::Load { .. } | Sem::Fetch(_) | Sem::ImageQuery(_) => continue,
-            Sem::Bulk(copy) => pointers.target(copy.to, &copy.dst),
+            Sem::Bulk(bulk) => match bulk.as_ref() {
+                Bulk::Bytes(copy) => pointers.target(copy.to, &copy.dst),
+                // the map of a tensor does not show its buffer
+                Bulk::Tensor(copy) if copy.stores => ALL,
+                Bulk::Tensor(_) => continue,
+            },
             // copies and barrier objects write shared memory
             Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Mbarrier(_) => continue,
             Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) => continue,

@@ -312,6 +312,9 @@ fn choose_opcode(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), S
         instr.sem,
         Sem::Load { .. } | Sem::Store { .. } | Sem::Atomic(_) | Sem::AsyncCopy { .. } | Sem::Nop
     );
+    if instr.waits_untimed().is_some() && !matches!(instr.sem, Sem::Mbarrier(_) | Sem::Sleep { .. }) {
+        return Err("a bulk copy, or a product of a warp group".to_owned());
+    }
     if instr.memory.is_some() && !simple || matches!(instr.sem, Sem::Mbarrier(_)) {
         return Err("an access of several places by one lane, or of a texture".to_owned());
     }

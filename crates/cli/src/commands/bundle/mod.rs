@@ -16,7 +16,8 @@ use warpbound_core::base::ProgressMonitor;
 use warpbound_core::diag::{Diagnostic, Diagnostics, SourceText, printable_json};
 use warpbound_core::path::{BlockPaths, BlockSource};
 use warpbound_core::program::KernelCode;
-use warpbound_core::program::launch::Launch;
+use warpbound_core::program::launch::{Arg, Launch};
+use warpbound_core::program::tensor_map::TensorMap;
 use warpbound_exec::{Executor, Options};
 use warpbound_judge::check::{WorkloadKind, WorkloadSource};
 use warpbound_judge::load::{EmbeddedFolder, Loaded, LoadedKernel, Loader};
@@ -88,6 +89,13 @@ fn check(kernel: &KernelCode, launch: &Launch, name: &str) -> Result<(), Diagnos
     if !launch.images.is_empty() || !kernel.references.is_empty() {
         return refused(
             "it reads textures or surfaces, which a bundle does not describe",
+            "bundle another kernel",
+        );
+    }
+    let maps = |arg: &Arg| matches!(arg, Arg::Value(bytes) if TensorMap::occurs_in(bytes));
+    if launch.args.iter().any(maps) {
+        return refused(
+            "it has tensor maps, which the driver of the card would have to make",
             "bundle another kernel",
         );
     }

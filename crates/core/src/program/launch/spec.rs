@@ -6,6 +6,7 @@ use super::image_spec::{SurfaceSpec, TextureSpec};
 use super::number::Number;
 use crate::diag::{Diagnostic, Diagnostics, SourceText, from_ron};
 use crate::program::expr::Expr;
+use crate::program::tensor_map::TensorElem;
 
 /// The extent along each axis.
 pub type ShapeSpec = (Expr, Expr, Expr);
@@ -75,6 +76,32 @@ pub enum ArgSpec {
     Texture(String),
     /// The 8-byte handle of a surface object, or the address of a surface reference.
     Surface(String),
+    /// A tensor map by value, of 128 bytes. The names of the fields are those of the driver's
+    /// `cuTensorMapEncodeTiled`, shortened.
+    TensorMap {
+        /// The name of the buffer or module variable that holds the tensor.
+        of: String,
+        /// The distance in bytes of the first element from the beginning of the buffer.
+        #[serde(default)]
+        offset: Expr,
+        /// The type of the elements.
+        elem: TensorElem,
+        /// The number of elements along each axis; those along the first one are adjacent.
+        dims: Vec<Expr>,
+        /// The distance in bytes of elements that are adjacent along each axis but the first. Without
+        /// it nothing is between them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        strides: Vec<Expr>,
+        /// The number of elements of the box along each axis.
+        #[serde(rename = "box")]
+        extents: Vec<Expr>,
+        /// The bytes over which parts of 16 bytes are exchanged in shared memory.
+        #[serde(default)]
+        swizzle: u32,
+        /// Whether elements outside of the tensor are read as NaN, not 0.
+        #[serde(default)]
+        fill_nan: bool,
+    },
     U8(Expr),
     I8(Expr),
     U16(Expr),

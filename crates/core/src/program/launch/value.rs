@@ -5,6 +5,7 @@ use super::spec::ArgSpec;
 use crate::diag::{Diagnostic, Place, closest};
 use crate::program::expr::{Expr, Names};
 use crate::program::names::{self, Found};
+use crate::program::tensor_map::TensorMap;
 
 /// The maximum size of a struct in bytes.
 const MAX_STRUCT_BYTES: i128 = 1 << 32;
@@ -164,6 +165,7 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
                 scope.image(name, surface).map_err(|(message, hint)| place.error(message).hint(hint))?;
             Ok(plain(handle.handles[0].to_le_bytes()))
         }
+        ArgSpec::TensorMap { .. } => tensor_map(arg, scope, place),
         ArgSpec::U8(v) => scope.integer(v, 8, false, &inner),
         ArgSpec::I8(v) => scope.integer(v, 8, true, &inner),
         ArgSpec::U16(v) => scope.integer(v, 16, false, &inner),
@@ -185,6 +187,52 @@ pub(in crate::program) fn value(arg: &ArgSpec, scope: &Scope, place: &Place) -> 
             .error("At(..) gives the offset of a part of a struct, and this is not in a struct")
             .hint("Struct([U32(1), At(16, F32(2.0))])")),
     }
+}
+
+/// Returns the bytes of a tensor map.
+///
+/// # Errors
+/// A name does not exist, a number is not possible, or the tensor is not within its buffer.
+fn tensor_map(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Encoded, Diagnostic> {
+    let ArgSpec::TensorMap { of, offset, elem, dims, strides, extents, swizzle, fill_nan } = arg else {
+        return Err(place.error("this is no tensor map"));
+    };
+    let number = |expr: &Expr, field: &'static str, most: i128| {
+        let place = place.field(field);
+        let number = expr.eval(scope.names).map_err(|message| place.error(message))?;
+        let known = u64::try_from(number).ok().filter(|_| number <= most);
+        known.ok_or_else(|| place.error(format!("{number} is out of range: 0 to {most}")))
+    };
+    let list = |exprs: &[Expr], field: &'static str, most: i128| {
+        exprs.iter().map(|expr| number(expr, field, most)).collect::<Result<Vec<u64>, Diagnostic>>()
+    };
+    let start = i128::from(number(offset, "offset", 1 << 40)?);
+    let address = scope.address(of, start).map_err(|message| place.field("of").error(message))?;
+    let dims = list(dims, "dims", 1 << 32)?;
+    let mut strides = list(strides, "strides", 1 << 40)?;
+    if strides.is_empty() {
+        let dense = dims.iter().scan(elem.bytes(), |bytes, dim| {
+            *bytes = bytes.saturating_mul(*dim);
+            Some(*bytes)
+        });
+        strides = dense.take(dims.len().saturating_sub(1)).collect();
+    }
+    let extents = list(extents, "box", 1 << 16)?.into_iter().map(|extent| extent as u32).collect();
+    let map =
+        TensorMap { address, elem: *elem, dims, strides, extents, swizzle: *swizzle, fill_nan: *fill_nan };
+    map.check().map_err(|message| place.error(message))?;
+    let memory = scope.memory(of).map_err(|message| place.error(message))?;
+    let last = map.dims.iter().map(|&dim| dim as i64 - 1).collect::<Vec<_>>();
+    let end = map.element(&last).map_or(0, |last| last.saturating_add(elem.bytes()));
+    if end > memory.address + memory.size {
+        let message = format!(
+            "the tensor ends {} bytes behind the beginning of `{of}`, which has {} bytes",
+            end - memory.address,
+            memory.size
+        );
+        return Err(place.error(message));
+    }
+    Ok(Encoded { bytes: map.encode().to_vec(), align: 64 })
 }
 
 /// Lays out values consecutively, each aligned like a struct member in C.

@@ -3,7 +3,16 @@
 use super::{Address, AtomOp, Operand, ValueTy};
 use crate::isa::Space;
 
-/// A bulk copy, which proceeds asynchronously (`cp.async.bulk`, `cp.reduce.async.bulk`).
+/// A copy that proceeds asynchronously.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bulk {
+    /// A copy of contiguous bytes (`cp.async.bulk`, `cp.reduce.async.bulk`).
+    Bytes(BulkCopy),
+    /// A copy of a box of a tensor (`cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`).
+    Tensor(TensorCopy),
+}
+
+/// A copy of contiguous bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BulkCopy {
     /// The space of the source, [`Space::Global`] or [`Space::Shared`].
@@ -26,12 +35,46 @@ pub struct BulkCopy {
     pub by_warp: bool,
 }
 
+/// A copy of a box of a tensor between global and shared memory, where the box is contiguous.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorCopy {
+    /// The space of the tensor map.
+    pub space: Space,
+    /// The address of the [map](crate::program::tensor_map::TensorMap).
+    pub map: Address,
+    /// The position of the first element of the box, for each axis; signed.
+    pub position: Vec<Operand>,
+    /// The first byte of the box in shared memory.
+    pub shared: Address,
+    /// Whether the tensor is written; it is read otherwise.
+    pub stores: bool,
+    /// The operation that combines the elements of a tensor that is written.
+    pub reduce: Option<AtomOp>,
+    /// As in [`BulkCopy`]; the bytes are those of the whole box.
+    pub signal: Option<Address>,
+    /// As in [`BulkCopy`].
+    pub by_warp: bool,
+}
+
 impl BulkCopy {
     /// The number of bytes of which addresses and lengths are multiples.
     pub const UNIT: u64 = 16;
+}
 
+impl TensorCopy {
+    /// The number of bytes of which the address in shared memory is a multiple.
+    pub const UNIT: u64 = 128;
+}
+
+impl Bulk {
     /// Returns all operands that it reads.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
-        [self.src.base, self.dst.base, self.bytes].into_iter().chain(self.signal.map(|signal| signal.base))
+        let (bases, further, signal): (_, &[Operand], _) = match self {
+            Self::Bytes(copy) => {
+                ([copy.src.base, copy.dst.base], std::slice::from_ref(&copy.bytes), copy.signal)
+            }
+            Self::Tensor(copy) => ([copy.map.base, copy.shared.base], &copy.position, copy.signal),
+        };
+        bases.into_iter().chain(further.iter().copied()).chain(signal.map(|signal| signal.base))
     }
 }

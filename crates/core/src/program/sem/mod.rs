@@ -20,7 +20,7 @@ mod video;
 mod warpgroup;
 
 pub use atomic::{Atomic, AtomicPart};
-pub use bulk::BulkCopy;
+pub use bulk::{Bulk, BulkCopy, TensorCopy};
 pub use fragment::{Fragment, MatrixRole, MatrixTy, RegisterFragment};
 pub use groups::{exchange, jump, lanewise, memory, no_effect, straight, ungrouped};
 pub use image::*;
@@ -109,7 +109,7 @@ pub enum Sem {
     /// first.
     AsyncWait { pending: u32, all: bool },
     /// An asynchronous copy of many bytes.
-    Bulk(Box<BulkCopy>),
+    Bulk(Box<Bulk>),
 
     /// An exchange of values between the lanes of a warp.
     Shuffle(Box<Shuffle>),

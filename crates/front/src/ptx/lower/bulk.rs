@@ -1,20 +1,31 @@
 //! Bulk copies.
 
-use super::memory::{ignore_neutral, without_policy};
+use super::memory::{elements, ignore_neutral, without_policy};
 use super::opcode::Opcode;
 use super::operand::Cx;
 use super::{Lowered, Refusal, Res, exactly, wrong_count};
-use crate::ptx::ast::Operand;
+use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
-use warpbound_core::program::sem::{AtomOp, BulkCopy, FloatTy, Sem, ValueTy};
+use warpbound_core::program::sem::{AtomOp, Bulk, BulkCopy, FloatTy, Sem, TensorCopy, ValueTy};
 
 /// Lowers `cp.async.bulk` and `cp.reduce.async.bulk`, whose `async` has been consumed.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let plain = |sem, root| Ok(Lowered::new(sem, root, TypeKind::None));
     op.take("bulk");
-    if op.has("tensor") || op.has("multicast::cluster") || op.has("cp_mask") || op.has("ignore_oob") {
-        let hint = "bulk copies of contiguous bytes are simulated";
+    if [
+        "multicast::cluster",
+        "cp_mask",
+        "ignore_oob",
+        "im2col",
+        "tile::gather4",
+        "tile::scatter4",
+        "im2col::w",
+    ]
+    .iter()
+    .any(|modifier| op.has(modifier))
+    {
+        let hint = "bulk copies of contiguous bytes and of boxes of tensors (.tile) are simulated";
         return Err(Refusal::new(format!("`{}` is not supported", op.text), hint));
     }
     let reduces = op.take("reduce");
@@ -34,6 +45,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         op.ignore_if(|_| true);
         return plain(Sem::Nop, "prefetch");
     }
+    let is_tensor = op.take("tensor");
     let spaces = op.all(|part| match part {
         "shared" | "shared::cta" | "shared::cluster" => Some(Space::Shared),
         "global" => Some(Space::Global),
@@ -53,6 +65,10 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
             "copies to shared memory complete at an mbarrier object, those to global memory in a group";
         return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
     }
+    if is_tensor {
+        let operation = if reduces { Some(operation(op)?) } else { None };
+        return tensor(cx, op, args, (to, operation));
+    }
     let reduce = if reduces { Some(reduction(op)?) } else { None };
     ignore_neutral(op);
     op.finish()?;
@@ -61,7 +77,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         [dst, src, bytes, signal] if signals => (dst, src, bytes, Some(signal)),
         other => return Err(wrong_count(op, other, if signals { "4" } else { "3" })),
     };
-    cx.note("the kernel copies in bulk: each copy is complete at once here, and no bound is judged");
+    note(cx);
     let copy = BulkCopy {
         from,
         src: cx.address(src, Some(from))?.1,
@@ -75,12 +91,61 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         },
         by_warp: false,
     };
-    plain(Sem::Bulk(Box::new(copy)), "cp.async.bulk")
+    plain(Sem::Bulk(Box::new(Bulk::Bytes(copy))), "cp.async.bulk")
 }
 
-/// Consumes the operation of a reduction and its type.
-fn reduction(op: &mut Opcode<'_>) -> Res<(AtomOp, ValueTy)> {
-    let operation = op.need(
+fn note(cx: &mut Cx<'_, '_>) {
+    cx.note("the kernel copies in bulk: each copy is complete at once here, and no bound is judged");
+}
+
+/// Lowers a copy of a box of a tensor to a space; `operation` combines elements of the tensor.
+fn tensor<'a>(
+    cx: &mut Cx<'a, '_>,
+    op: &mut Opcode<'a>,
+    args: &[Operand],
+    (to, operation): (Space, Option<AtomOp>),
+) -> Res<Lowered<'a>> {
+    let axes = op.need("number of axes", &[("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)])?;
+    op.take("tile");
+    ignore_neutral(op);
+    op.finish()?;
+    let (shared, tensor, signal) = match without_policy(op, args) {
+        [shared, tensor, signal] if to == Space::Shared => (shared, tensor, Some(signal)),
+        [tensor, shared] if to == Space::Global => (shared, tensor, None),
+        other => return Err(wrong_count(op, other, if to == Space::Shared { "3" } else { "2" })),
+    };
+    let OperandKind::Image(map, inner) = &tensor.kind else {
+        let hint = "write it as `[map, {x, y}]`";
+        return Err(Refusal::new("a tensor map with coordinates is needed here", hint).at(tensor.span));
+    };
+    let [at] = inner.as_slice() else {
+        return Err(Refusal::new("a tensor map is followed by its coordinates only", "").at(tensor.span));
+    };
+    let mut position = Vec::new();
+    for operand in elements(op, at, axes)? {
+        position.push(cx.src(operand, Type::Bits(32))?);
+    }
+    let (space, map) = cx.address(&Operand { kind: OperandKind::Address(*map), span: tensor.span }, None)?;
+    note(cx);
+    let copy = TensorCopy {
+        space,
+        map,
+        position,
+        shared: cx.address(shared, Some(Space::Shared))?.1,
+        stores: to == Space::Global,
+        reduce: operation,
+        signal: match signal {
+            Some(signal) => Some(cx.address(signal, Some(Space::Shared))?.1),
+            None => None,
+        },
+        by_warp: false,
+    };
+    Ok(Lowered::new(Sem::Bulk(Box::new(Bulk::Tensor(copy))), "cp.async.bulk", TypeKind::None))
+}
+
+/// Consumes the operation of a reduction.
+fn operation(op: &mut Opcode<'_>) -> Res<AtomOp> {
+    op.need(
         "operation",
         &[
             ("add", AtomOp::Add),
@@ -92,7 +157,12 @@ fn reduction(op: &mut Opcode<'_>) -> Res<(AtomOp, ValueTy)> {
             ("or", AtomOp::Or),
             ("xor", AtomOp::Xor),
         ],
-    )?;
+    )
+}
+
+/// Consumes the operation of a reduction and its type.
+fn reduction(op: &mut Opcode<'_>) -> Res<(AtomOp, ValueTy)> {
+    let operation = operation(op)?;
     op.take("noftz");
     let ty = op.ty()?;
     let is_number = !matches!(operation, AtomOp::Inc | AtomOp::Dec | AtomOp::And | AtomOp::Or | AtomOp::Xor);

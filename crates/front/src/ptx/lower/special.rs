@@ -37,6 +37,16 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         "%ntid" => return Some(vector(Special::Ntid)),
         "%ctaid" => return Some(vector(Special::Ctaid)),
         "%nctaid" => return Some(vector(Special::Nctaid)),
+        // each block is a cluster of its own
+        "%clusterid" => return Some(vector(Special::Ctaid)),
+        "%nclusterid" => return Some(vector(Special::Nctaid)),
+        "%cluster_ctaid" | "%cluster_nctaid" => {
+            let blocks = u64::from(name == "%cluster_nctaid" && axis != Some(3));
+            return Some(vector(Special::Ctaid).map(|_| plain(Operand::Imm(blocks))));
+        }
+        "%cluster_ctarank" | "%cluster_nctarank" if axis.is_none() => {
+            return Some(Ok(plain(Operand::Imm((name == "%cluster_nctarank").into()))));
+        }
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NumWarps,
@@ -62,7 +72,7 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         _ if is_refused(name) => {
             return Some(Err(Refusal::new(
                 format!("special register `{name}` is not supported"),
-                "there are no clusters and performance counters here, and environment registers end at %envreg31",
+                "there are no performance counters here, a cluster is a block, and environment registers end at %envreg31",
             )));
         }
         _ => return None,
@@ -75,7 +85,17 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
 
 /// Returns whether a special register has four components.
 pub(super) fn is_vector(name: &str) -> bool {
-    matches!(name, "%tid" | "%ntid" | "%ctaid" | "%nctaid")
+    matches!(
+        name,
+        "%tid"
+            | "%ntid"
+            | "%ctaid"
+            | "%nctaid"
+            | "%clusterid"
+            | "%nclusterid"
+            | "%cluster_ctaid"
+            | "%cluster_nctaid"
+    )
 }
 
 fn plain(operand: Operand) -> Found {

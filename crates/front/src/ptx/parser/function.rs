@@ -19,7 +19,8 @@ impl Parser<'_> {
             if !entry && self.peek().kind == Kind::LeftParen { self.parameters()? } else { Vec::new() };
         let name = self.expect(Kind::Ident, "the name of the function")?.span;
         let params = if self.peek().kind == Kind::LeftParen { self.parameters()? } else { Vec::new() };
-        let mut function = Function { entry, name, line, returns, params, max_threads: None, body: None };
+        let mut function =
+            Function { entry, name, line, returns, params, max_threads: None, cluster: None, body: None };
         self.directives(&mut function)?;
         if self.eat(Kind::Semicolon) {
             self.ast.functions.push(function);
@@ -73,6 +74,12 @@ impl Parser<'_> {
                     };
                     function.max_threads = Some(function.max_threads.map_or(threads, |t| t.min(threads)));
                 }
+                ".reqnctapercluster" => {
+                    let product = numbers
+                        .iter()
+                        .fold(1u64, |product, &n| product.saturating_mul(n.max(1).unsigned_abs()));
+                    function.cluster = Some((token.span, product));
+                }
                 ".minnctapersm"
                 | ".maxnctapersm"
                 | ".maxnreg"
@@ -81,7 +88,6 @@ impl Parser<'_> {
                 | ".unique"
                 | ".maxclusterrank"
                 | ".explicitcluster"
-                | ".reqnctapercluster"
                 | ".blocksareclusters"
                 | ".abi_preserve"
                 | ".abi_preserve_control" => {}

@@ -10,6 +10,7 @@ const MIN_STACK_SIZE: u8 = 0x12;
 const PARAM: u8 = 0x17;
 const REGISTERS: u8 = 0x2f;
 const BRANCH_TARGETS: u8 = 0x34;
+const BLOCKS_PER_CLUSTER: u8 = 0x3d;
 
 /// The attributes of a kernel.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(super) struct Info {
     pub(super) param_bytes: u32,
     pub(super) params: Vec<(u32, u32)>,
     pub(super) max_threads: Option<u32>,
+    /// The number of blocks of a cluster, if the kernel fixes it.
+    pub(super) cluster: Option<u32>,
     pub(super) branch_targets: BTreeMap<u32, Vec<u32>>,
 }
 
@@ -45,11 +48,8 @@ impl Info {
                     let (ordinal, offset) = (half(value, 4), half(value, 6));
                     params.insert(ordinal, (offset, word(value, 8) >> 18));
                 }
-                (MAX_THREADS, value) if value.len() == 12 => {
-                    let product =
-                        [0, 4, 8].iter().map(|&at| word(value, at).max(1)).fold(1u32, u32::saturating_mul);
-                    info.max_threads = Some(product);
-                }
+                (MAX_THREADS, value) if value.len() == 12 => info.max_threads = Some(product(value)),
+                (BLOCKS_PER_CLUSTER, value) if value.len() == 12 => info.cluster = Some(product(value)),
                 (BRANCH_TARGETS, value) => info.branch_targets.append(&mut branch_targets(value)?),
                 _ => {}
             }
@@ -122,6 +122,11 @@ fn branch_targets(mut bytes: &[u8]) -> Result<BTreeMap<u32, Vec<u32>>, String> {
         bytes = rest;
     }
     Ok(found)
+}
+
+/// Returns the product of the extents along three axes.
+fn product(extents: &[u8]) -> u32 {
+    [0, 4, 8].iter().map(|&at| word(extents, at).max(1)).fold(1u32, u32::saturating_mul)
 }
 
 fn half(bytes: &[u8], at: usize) -> u32 {

@@ -90,6 +90,8 @@ pub struct Kernel {
     pub recursive: bool,
     /// The maximum number of threads of a block that the kernel was compiled for.
     pub max_threads: Option<u32>,
+    /// The number of blocks of a cluster, if the kernel fixes it.
+    pub cluster: Option<u32>,
     /// The texture and surface references whose handles are words of the bank of the launch, by the
     /// offset of the word.
     pub references: BTreeMap<u32, Reference>,
@@ -353,6 +355,7 @@ impl File<'_> {
             local_bytes: infos.local(number),
             recursive: infos.recursive(number),
             max_threads: info.max_threads,
+            cluster: info.cluster,
             branch_targets: info.branch_targets,
             references: self.references(name, references)?,
             addresses: linked.addresses,

@@ -5,9 +5,9 @@ use super::{Cx, Decoded, Register, Res, Role, U32, Value, matrix, memory, refuse
 use crate::sass::table::meaning::Group as Name;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{
-    Address, AtomOp, BulkCopy, FloatTy, Fragment, GroupFactor, GroupProduct, IntOp, IntTy, Matrix,
+    Address, AtomOp, Bulk, BulkCopy, FloatTy, Fragment, GroupFactor, GroupProduct, IntOp, IntTy, Matrix,
     MatrixRole, MatrixTy, Mbarrier, MbarrierArrive, MbarrierOp, Operand as Src, PredSrc, RegisterFragment,
-    Sem, SharedFactor, ValueTy,
+    Sem, SharedFactor, TensorCopy, ValueTy,
 };
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
@@ -32,6 +32,8 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
             let reduce = reduction(d)?;
             bulk(cx, d, Some(reduce))?;
         }
+        Name::TensorLoad => tensor(cx, d, false)?,
+        Name::TensorStore => tensor(cx, d, true)?,
         Name::Product => product(cx, d)?,
         Name::Elect => {
             let leader = match d.operand("d").map(|operand| operand.value) {
@@ -119,7 +121,35 @@ fn bulk(cx: &mut Cx, d: &Decoded, reduce: Option<(AtomOp, ValueTy)>) -> Res<()> 
         }
         _ => None,
     };
-    cx.push(Sem::Bulk(Box::new(BulkCopy { from, src, to, dst, bytes, reduce, signal, by_warp: true })));
+    let copy = BulkCopy { from, src, to, dst, bytes, reduce, signal, by_warp: true };
+    cx.push(Sem::Bulk(Box::new(Bulk::Bytes(copy))));
+    Ok(())
+}
+
+/// Lowers a copy of a box of a tensor. The registers behind that of the address in shared memory have the
+/// address of the object to signal, if the tensor is read, and the position of the box.
+fn tensor(cx: &mut Cx, d: &Decoded, stores: bool) -> Res<()> {
+    let axes = match d.modifier("dims") {
+        ".1D" => 1,
+        ".2D" => 2,
+        ".3D" => 3,
+        ".4D" => 4,
+        _ => 5,
+    };
+    let Some(first) = uniform(d, "t") else {
+        return refuse(format!("{} without an address", d.op.name), "");
+    };
+    let mut further = |step: u8| cx.register_of(first, step).map_or(Src::Imm(0), Src::Reg);
+    let (signal, before) = match stores {
+        true => (None, 1),
+        false => (Some(Address { base: further(1), offset: 0 }), 2),
+    };
+    let position = (0..axes).map(|axis| further(before + axis)).collect();
+    let reduce = if d.has("op") { Some(operation(d)) } else { None };
+    let (shared, map) = (place(cx, d, "t", Space::Shared)?, place(cx, d, "m", Space::Global)?);
+    let space = Space::Generic;
+    let copy = TensorCopy { space, map, position, shared, stores, reduce, signal, by_warp: true };
+    cx.push(Sem::Bulk(Box::new(Bulk::Tensor(copy))));
     Ok(())
 }
 
@@ -145,8 +175,8 @@ fn place(cx: &mut Cx, d: &Decoded, name: &str, space: Space) -> Res<Address> {
     Ok(Address { base, offset: 0 })
 }
 
-fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
-    let op = match d.modifier("op") {
+fn operation(d: &Decoded) -> AtomOp {
+    match d.modifier("op") {
         ".ADD" => AtomOp::Add,
         ".MIN" => AtomOp::Min,
         ".MAX" => AtomOp::Max,
@@ -155,7 +185,10 @@ fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
         ".AND" => AtomOp::And,
         ".OR" => AtomOp::Or,
         _ => AtomOp::Xor,
-    };
+    }
+}
+
+fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
     let int = |bits, signed| ValueTy::Int(IntTy { bits, signed });
     let ty = match d.modifier("ty") {
         "" => int(32, false),
@@ -168,7 +201,7 @@ fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
         ".F64.RN" => ValueTy::Float(FloatTy::F64),
         other => return refuse(format!("{}{}{other}", d.op.name, d.modifier("op")), ""),
     };
-    Ok((op, ty))
+    Ok((operation(d), ty))
 }
 
 /// Lowers a product of a warp group.
@@ -217,7 +250,8 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let (a, b) = match d.operand("a") {
         Some(operand) => {
             let Some(rows) = held(cx, "a", of(MatrixRole::A, a_ty, depth)) else { return missing("A") };
-            (GroupFactor::Registers { held: rows, negated: operand.neg }, factor(cx, 0, b_ty, 'B'))
+            // the first two registers describe A, also where it is in registers
+            (GroupFactor::Registers { held: rows, negated: operand.neg }, factor(cx, 2, b_ty, 'B'))
         }
         None => (GroupFactor::Shared(factor(cx, 0, a_ty, 'A')), factor(cx, 2, b_ty, 'B')),
     };

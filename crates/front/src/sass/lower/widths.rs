@@ -10,8 +10,7 @@ pub(super) fn width(d: &Decoded, operand: &Operand) -> u8 {
     }
     match operand.value {
         Value::Descriptor("desc", _) => return 2,
-        // those of both factors, or of one
-        Value::Descriptor(..) => return if d.operand("a").is_some() { 2 } else { 4 },
+        Value::Descriptor(..) => return 4,
         _ => {}
     }
     let (name, parts) = (operand.name, d.parts());

@@ -144,10 +144,10 @@ impl Abi {
                 wrong("at", format!("the word at {at:#x} is given twice"), "a word holds one value");
             }
             if let LaunchValue::Window(space) | LaunchValue::UpperWindow(space) = word.holds
-                && !matches!(space, Space::Shared | Space::Local | Space::Const)
+                && !matches!(space, Space::Shared | Space::Local | Space::Const | Space::Param)
             {
                 let message = format!("{} memory has no window of generic addresses", space.name());
-                wrong("holds", message, "Shared, Local and Const have one");
+                wrong("holds", message, "Shared, Local, Const and Param have one");
             }
         }
         found

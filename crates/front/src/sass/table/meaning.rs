@@ -294,6 +294,10 @@ pub enum Group {
     BulkCopy,
     /// A reduction of many numbers in memory.
     BulkReduce,
+    /// A copy of a box of a tensor to shared memory.
+    TensorLoad,
+    /// A copy of a box to a tensor, or a reduction of its elements.
+    TensorStore,
     /// A product of matrices of a warp group.
     Product,
     /// The election of a lane.

@@ -141,14 +141,21 @@ fn tensor(
             .iter()
             .map(|&at| i64::from(warp.operand_in(at, &context.shape, lane) as u32 as i32))
             .collect();
-        let size = map.elem.bytes();
+        let mover = Mover { warp, copy, map: &map, boxes: &boxes, lane };
+        // parts of 16 bytes stay together where others are exchanged
+        let count = (BulkCopy::UNIT / map.elem.bytes()) as i64;
         let mut within = vec![0; map.extents.len()];
-        for offset in (0..map.box_bytes()).step_by(size as usize) {
-            let position: Vec<i64> =
-                first.iter().zip(&within).map(|(first, within)| first + within).collect();
+        for offset in (0..map.box_bytes()).step_by(BulkCopy::UNIT as usize) {
             let held = offset_of(&map, start, offset);
-            move_element(warp, context, (copy, &map), (&boxes, lane), held, map.element(&position))?;
-            advance(&mut within, &map.extents);
+            let mut position: Vec<i64> =
+                first.iter().zip(&within).map(|(first, within)| first + within).collect();
+            if !mover.move_part(context, held, &position, count) {
+                for index in 0..count as u64 {
+                    mover.move_element(context, held + index * map.elem.bytes(), map.element(&position))?;
+                    position[0] += 1;
+                }
+            }
+            advance(&mut within, count, &map.extents);
         }
         if let Some(signal) = &copy.signal {
             mbarrier::bytes_arrive(warp, context, pc, signal, lane, map.box_bytes())?;
@@ -157,14 +164,16 @@ fn tensor(
     Ok(())
 }
 
-/// Advances a position within a box, axis 0 first.
-fn advance(position: &mut [i64], extents: &[u32]) {
+/// Advances a position within a box by a number of elements that divides the extent of axis 0.
+fn advance(position: &mut [i64], count: i64, extents: &[u32]) {
+    let mut step = count;
     for (at, &extent) in position.iter_mut().zip(extents) {
-        *at += 1;
+        *at += step;
         if *at < i64::from(extent) {
             return;
         }
         *at = 0;
+        step = 1;
     }
 }
 
@@ -206,68 +215,106 @@ fn map_of(
     }
 }
 
-/// Moves an element between its place in the box and that in global memory, if it has one there.
-///
-/// # Errors
-/// Returns an error if an access is not allowed.
-fn move_element(
-    warp: &Warp,
-    context: &mut Context,
-    (copy, map): (&TensorCopy, &TensorMap),
-    (boxes, lane): (&Targets, usize),
-    offset: u64,
-    global: Option<u64>,
-) -> Result<(), Fault> {
-    let (size, thread) = (map.elem.bytes() as usize, warp.thread(lane));
-    let shared = boxes.of(lane).1.wrapping_add(offset);
-    let by = Accessor { warp: warp.id, pc: boxes.pc() };
-    let outside = |denied, warp, context: &Context| {
-        let address = global.unwrap_or(0);
-        fault::Access { verb: "copy of a tensor", space: Space::Global, address, size, generic: false, lane }
-            .fault(denied, context.program, by.pc, &context.memory, warp, &context.shape)
-    };
-    let read =
-        |context: &mut Context, space, address| context.memory.read(space, thread, address, size).map(decode);
-    let watch = |context: &mut Context, space, address, effect| {
-        if let Some(detector) = &mut context.detector {
-            detector.access(by, space, address, size as u64, effect);
+/// Moves elements between a box in shared memory and a tensor, for one lane.
+struct Mover<'m> {
+    warp: &'m Warp,
+    copy: &'m TensorCopy,
+    map: &'m TensorMap,
+    boxes: &'m Targets,
+    lane: usize,
+}
+
+impl Mover<'_> {
+    /// Moves the 16 bytes of adjacent elements at once, and returns whether that is possible: all of
+    /// them are in the tensor, are not combined with others, and may be accessed.
+    fn move_part(&self, context: &mut Context, offset: u64, position: &[i64], count: i64) -> bool {
+        let unit = BulkCopy::UNIT as usize;
+        let thread = self.warp.thread(self.lane);
+        let mut last = position.to_vec();
+        last[0] += count - 1;
+        let (Some(global), Some(_)) = (self.map.element(position), self.map.element(&last)) else {
+            return false;
+        };
+        if self.copy.reduce.is_some() {
+            return false;
         }
-    };
-    let (space, address, value) = match (copy.stores, global) {
-        // nothing is written outside of a tensor
-        (true, None) => return Ok(()),
-        (true, Some(global)) => {
-            let value = read(context, Space::Shared, shared)
-                .map_err(|denied| boxes.fault_behind(denied, lane, offset, warp, context))?;
-            watch(context, Space::Shared, shared, AccessEffect::Reads);
-            let value = match copy.reduce {
-                None => value,
-                Some(op) => {
-                    let old = read(context, Space::Global, global)
-                        .map_err(|denied| outside(denied, warp, context))?;
-                    combined(op, reduced(op, map.elem.value()), Space::Global, old, value, 0)
-                }
-            };
-            (Space::Global, global, value)
-        }
-        (false, None) => (Space::Shared, shared, map.outside()),
-        (false, Some(global)) => {
-            let value =
-                read(context, Space::Global, global).map_err(|denied| outside(denied, warp, context))?;
-            watch(context, Space::Global, global, AccessEffect::Reads);
-            (Space::Shared, shared, value)
-        }
-    };
-    match context.memory.write(space, thread, address, size) {
-        Ok(place) => place.copy_from_slice(&value.to_le_bytes()[..size]),
-        Err(denied) if space == Space::Shared => {
-            return Err(boxes.fault_behind(denied, lane, offset, warp, context));
-        }
-        Err(denied) => return Err(outside(denied, warp, context)),
+        let shared = self.boxes.of(self.lane).1.wrapping_add(offset);
+        let (from, to) = match self.copy.stores {
+            true => ((Space::Shared, shared), (Space::Global, global)),
+            false => ((Space::Global, global), (Space::Shared, shared)),
+        };
+        let Ok(bytes) = context.memory.bytes(from.0, thread, from.1, unit) else { return false };
+        let Some(part) = bytes.first_chunk::<{ BulkCopy::UNIT as usize }>().copied() else { return false };
+        let Ok(place) = context.memory.write(to.0, thread, to.1, unit) else { return false };
+        place.copy_from_slice(&part);
+        self.watch(context, from, BulkCopy::UNIT, AccessEffect::Reads);
+        self.watch(context, to, BulkCopy::UNIT, AccessEffect::Writes);
+        true
     }
-    let effect = if copy.reduce.is_some() { AccessEffect::Updates } else { AccessEffect::Writes };
-    watch(context, space, address, effect);
-    Ok(())
+
+    /// Moves one element between its place in the box and that in global memory, if it has one there.
+    ///
+    /// # Errors
+    /// Returns an error if an access is not allowed.
+    fn move_element(&self, context: &mut Context, offset: u64, global: Option<u64>) -> Result<(), Fault> {
+        let size = self.map.elem.bytes();
+        let thread = self.warp.thread(self.lane);
+        let shared = (Space::Shared, self.boxes.of(self.lane).1.wrapping_add(offset));
+        let read = |context: &mut Context, (space, address): (Space, u64)| {
+            let bytes = context.memory.read(space, thread, address, size as usize).map(decode);
+            bytes.map_err(|denied| self.fault(denied, context, (space, address), offset))
+        };
+        let (place, value) = match (self.copy.stores, global) {
+            // nothing is written outside of a tensor
+            (true, None) => return Ok(()),
+            (true, Some(global)) => {
+                let value = read(context, shared)?;
+                self.watch(context, shared, size, AccessEffect::Reads);
+                let place = (Space::Global, global);
+                let value = match self.copy.reduce {
+                    None => value,
+                    Some(op) => {
+                        let old = read(context, place)?;
+                        combined(op, reduced(op, self.map.elem.value()), Space::Global, old, value, 0)
+                    }
+                };
+                (place, value)
+            }
+            (false, None) => (shared, self.map.outside()),
+            (false, Some(global)) => {
+                let value = read(context, (Space::Global, global))?;
+                self.watch(context, (Space::Global, global), size, AccessEffect::Reads);
+                (shared, value)
+            }
+        };
+        match context.memory.write(place.0, thread, place.1, size as usize) {
+            Ok(bytes) => bytes.copy_from_slice(&value.to_le_bytes()[..size as usize]),
+            Err(denied) => return Err(self.fault(denied, context, place, offset)),
+        }
+        let effect = if self.copy.reduce.is_some() { AccessEffect::Updates } else { AccessEffect::Writes };
+        self.watch(context, place, size, effect);
+        Ok(())
+    }
+
+    fn watch(&self, context: &mut Context, (space, address): (Space, u64), size: u64, effect: AccessEffect) {
+        if let Some(detector) = &mut context.detector {
+            let by = Accessor { warp: self.warp.id, pc: self.boxes.pc() };
+            detector.access(by, space, address, size, effect);
+        }
+    }
+
+    /// Returns the error of an access to global memory, or to the element this many bytes behind the
+    /// beginning of the box.
+    fn fault(&self, denied: Denied, context: &Context, (space, address): (Space, u64), offset: u64) -> Fault {
+        if space == Space::Shared {
+            return self.boxes.fault_behind(denied, self.lane, offset, self.warp, context);
+        }
+        let size = self.map.elem.bytes() as usize;
+        let access =
+            fault::Access { verb: "copy of a tensor", space, address, size, generic: false, lane: self.lane };
+        let pc = self.boxes.pc();
+        access.fault(denied, context.program, pc, &context.memory, self.warp, &context.shape)
+    }
 }
 
 /// Returns the type in which an operation combines elements: bits for logic.
@@ -290,9 +337,9 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..6 {
             seen.push(position);
-            advance(&mut position, &[2, 1, 3]);
+            advance(&mut position, 4, &[8, 1, 3]);
         }
-        assert_eq!(seen, [[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 1], [0, 0, 2], [1, 0, 2]]);
+        assert_eq!(seen, [[0, 0, 0], [4, 0, 0], [0, 0, 1], [4, 0, 1], [0, 0, 2], [4, 0, 2]]);
         assert_eq!(position, [0, 0, 0]);
     }
 }

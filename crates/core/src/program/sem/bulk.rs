@@ -50,9 +50,9 @@ pub struct TensorCopy {
     pub stores: bool,
     /// The operation that combines the elements of a tensor that is written.
     pub reduce: Option<AtomOp>,
-    /// As in [`BulkCopy`]; the bytes are those of the whole box.
+    /// The mbarrier object whose current phase receives the bytes of the whole box.
     pub signal: Option<Address>,
-    /// As in [`BulkCopy`].
+    /// Whether the warp copies once; otherwise each lane copies.
     pub by_warp: bool,
 }
 

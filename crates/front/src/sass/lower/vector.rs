@@ -45,8 +45,8 @@ pub(super) fn sum(cx: &mut Cx, d: &Decoded) -> Res<()> {
         ".S8x4" => (4, true),
         _ => (1, true),
     };
-    if saturate && d.modifier("ty") == ".16x2" {
-        return refuse(format!("{}.16x2 that saturates", d.op.name), "these halves have no sign");
+    if saturate && matches!(d.modifier("ty"), ".16x2" | ".32") {
+        return refuse(format!("{}{} that saturates", d.op.name, d.modifier("ty")), "it states no sign");
     }
     let dst = cx.dst(d, "d")?;
     if lanes > 1 {

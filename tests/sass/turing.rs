@@ -27,6 +27,11 @@ fn linked(target: u32) -> Vec<u8> {
     std::fs::read(root().join(format!("tests/data/sass/later/{stem}.linked.sm_{target}.cubin"))).unwrap()
 }
 
+/// Returns the machine code of kernels with the asynchronous instructions of Hopper.
+fn groups() -> Vec<u8> {
+    std::fs::read(root().join("tests/data/sass/groups/groups.sm_90.cubin")).unwrap()
+}
+
 /// Returns the words of a cubin without their control codes.
 fn words(encoding: &Encoding, bytes: &[u8]) -> Vec<u128> {
     let module = Module::read("x.cubin", bytes, encoding).unwrap();
@@ -73,7 +78,10 @@ fn words_of_128_bits_survive_decoding_and_encoding() {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     for target in TARGETS {
         let encoding = encoding_for(target);
-        let known = words(encoding, &cubin("reduction", target));
+        let mut known = words(encoding, &cubin("reduction", target));
+        if target == 90 {
+            known.extend(words(encoding, &groups()));
+        }
         let (mut decoded, mut refused) = (0, 0);
         for _ in 0..20_000 {
             let mut word = known[random.random_range(0..known.len())];
@@ -100,10 +108,11 @@ fn mutated_files_of_later_architectures_are_survived() {
     let (mut built, mut refused) = (0, 0);
     for round in 0..1600 {
         let target = TARGETS[round % TARGETS.len()];
-        let mut bytes = match round / TARGETS.len() % 4 {
+        let mut bytes = match round / TARGETS.len() % 5 {
             0 => cubin("vecadd", target),
             1 => cubin("reduction", target),
             2 => linked(target),
+            3 if target == 90 => groups(),
             _ => images(target),
         };
         for _ in 0..random.random_range(1..12) {

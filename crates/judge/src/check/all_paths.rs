@@ -202,7 +202,9 @@ impl<'t> Collected<'t> {
             StaticKind::Plb => {
                 let program = workload.program();
                 let (footprint, left) = finds()?;
-                let reachable = (program.memory.local.size == 0).then(|| reachable(program, &footprint));
+                let frames = program.functions.iter().any(|function| function.frame.is_some());
+                let reachable =
+                    (program.memory.local.size == 0 && !frames).then(|| reachable(program, &footprint));
                 let found = Found::after(footprint, machine, left);
                 let mut analyser =
                     PipelineAnalyser::new(program, table, machine, residency, found.at_start());

@@ -44,6 +44,7 @@ mod span;
 pub mod stack;
 mod step;
 mod straight;
+mod tensor_copy;
 mod warp;
 mod warpgroup;
 

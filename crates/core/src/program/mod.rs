@@ -327,8 +327,8 @@ impl Instr {
         self.flow == Flow::AsyncCopy || self.memory.is_some_and(MemoryOp::loads_global)
     }
 
-    /// Describes the wait of an instruction that takes no time in this model although it takes time
-    /// on hardware.
+    /// Describes what an instruction does that takes no time in this model although it takes time on
+    /// hardware: a wait, or work that it only starts.
     pub fn waits_untimed(&self) -> Option<&'static str> {
         match &self.sem {
             Sem::Mbarrier(barrier) => {
@@ -358,9 +358,10 @@ impl KernelCode {
         self.machine_code.as_ref().is_some_and(|code| code.independent)
     }
 
-    /// Returns the line and a description of the first wait that takes no time in this model
-    /// although it takes time on hardware: a wait at an mbarrier object, or a sleep, whose duration
-    /// is between zero and twice the time that it names (PTX ISA, `nanosleep`).
+    /// Returns the line and a description of the first instruction with a part that takes no time in
+    /// this model although it takes time on hardware: a wait at an mbarrier object; a sleep, whose
+    /// duration is between zero and twice the time that it names (PTX ISA, `nanosleep`); and the
+    /// completion of a bulk copy or of a product of a warp group.
     #[inline]
     pub fn untimed_wait(&self) -> Option<(u32, &'static str)> {
         self.instrs.iter().find_map(|instr| Some((instr.line, instr.waits_untimed()?)))

@@ -78,6 +78,27 @@ fn reductions_combine_what_is_there() {
     assert_eq!(long, [0, 1, 12, 14]);
 }
 
+/// Reductions to the same words are no race, whichever warps start them; copies to the same words are.
+#[test]
+fn reductions_do_not_race() {
+    let races = |copy: &str| {
+        let body = format!(
+            "mov.u32 %r3, tile; shl.b32 %r4, %r0, 2; add.u32 %r3, %r3, %r4; st.shared.u32 [%r3], %r0;
+            bar.sync 0; and.b32 %r5, %r0, 31; setp.eq.u32 %p1, %r5, 0;
+            @%p1 {copy} [%rd0], [tile], 128;
+            cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;"
+        );
+        let mut kernel = kernel(64, &body).module(SHARED).zeros(128);
+        (kernel.grid, kernel.races) = ([2, 1, 1], Some(BlockOrder::OneByOne));
+        let outcome = kernel.ok();
+        (outcome.time.races.len(), outcome.words(0)[..4].to_vec())
+    };
+    let reduce = "cp.reduce.async.bulk.global.shared::cta.bulk_group";
+    assert_eq!(races(&format!("{reduce}.add.u32")), (0, vec![0, 4, 8, 12]));
+    assert_eq!(races(&format!("{reduce}.max.u32")), (0, vec![0, 1, 2, 3]));
+    assert!(races("cp.async.bulk.global.shared::cta.bulk_group").0 > 0);
+}
+
 #[test]
 fn the_first_member_is_elected() {
     let elected = |threads: u32, guard: &str, mask: &str| {

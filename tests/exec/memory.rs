@@ -40,6 +40,8 @@ fn other_bad_accesses() {
     assert!(null.contains("store of 4 bytes") && null.contains("null pointer"), "{null}");
     let before = error("ld.global.u32 %r1, [%rd0+-4]; ret;");
     assert!(before.contains("4 bytes before buffer `p0`"), "{before}");
+    let last = error("mov.u64 %rd1, -1; ld.global.u8 %r1, [%rd1]; ret;");
+    assert!(last.contains("0xffffffffffffffff") && last.contains("past the end of buffer `p0`"), "{last}");
     let shared = error(".shared .align 4 .b8 s[64]; mov.u32 %r1, s; ld.shared.u32 %r1, [%r1+64]; ret;");
     assert!(
         shared.contains("shared address 0x40") && shared.contains("shared memory has 64 bytes"),

@@ -128,6 +128,23 @@ fn threads_copies_and_bytes_arrive() {
 }
 
 #[test]
+fn each_lane_copies_between_its_own_addresses() {
+    let text = launch(
+        "lanes",
+        "",
+        "Buffer(name: \"from\", elem: U32, len: 256, init: Iota),
+         Buffer(name: \"to\", elem: U32, len: 128, init: Fill(1000))",
+    );
+    let found = run("lanes", &text, 2);
+    let expected = |at: u32| match at {
+        0..32 => 20 + at,
+        32..96 => 1020 + at,
+        _ => 1000,
+    };
+    assert_eq!(found[1], (0..128).map(expected).collect::<Vec<_>>());
+}
+
+#[test]
 fn clusters_are_refused() {
     let folder = root().join("tests/data/sass/groups");
     let text = std::fs::read_to_string(folder.join("groups.ptx")).unwrap();
@@ -179,7 +196,7 @@ fn maps_that_do_not_fit_are_named() {
     for (map, why) in [
         (of_axes, "a copy of 3 axes of a tensor that has 2"),
         (none.as_str(), "there is no tensor map at address"),
-        (high.as_str(), "out-of-bounds copy of a tensor"),
+        (high.as_str(), "a box of 8192 bytes"),
     ] {
         for program in both("boxes") {
             let text = launch("boxes", TENSORS, &format!("{map}, {TO}, U32(0), U32(0), U32(0)"));

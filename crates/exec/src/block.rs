@@ -254,6 +254,7 @@ impl<'a> Runner<'a> {
     fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<bool, Fault> {
         let warp = &mut self.warps[id];
         let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
+        self.fuel = self.fuel.saturating_sub(std::mem::take(&mut self.context.bulk_units));
         if let Meeting::Suspended = meeting {
             // the instruction will be executed again
             self.fuel += 1;

@@ -51,6 +51,7 @@ fn bytes(
             let hint = "the number of bytes must be a multiple of 16";
             return Err(fault::at(context.program, pc, message, hint));
         }
+        context.bulk_units += bytes / BulkCopy::UNIT;
         for offset in (0..bytes).step_by(unit) {
             copy_unit(warp, context, copy, (&from, &to), lane, offset)?;
         }

@@ -23,6 +23,9 @@ pub(super) struct Context<'a> {
     pub(super) record: Record,
     /// The number of changes of mbarrier objects.
     pub(super) objects_changed: u64,
+    /// The number of units of 16 bytes that bulk copies have moved and that do not count yet as
+    /// executed instructions.
+    pub(super) bulk_units: u64,
     /// The race detector, if race detection is on.
     pub(super) detector: Option<Box<RaceDetector>>,
     /// The outcomes of branches, if they are counted.

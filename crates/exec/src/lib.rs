@@ -234,6 +234,7 @@ impl<'a> Executor<'a> {
             memory,
             shape,
             objects_changed: 0,
+            bulk_units: 0,
             record: record::Record::new(program, &options),
             detector,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),

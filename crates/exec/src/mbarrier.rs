@@ -252,6 +252,10 @@ pub(super) fn wait(
     warp.time_is_up = false;
     let targets = Targets::new(warp, context, pc, (barrier.space, &barrier.addr), 8, "mbarrier access");
     if let Some(detector) = &mut context.detector {
+        for lane in enabled.lanes() {
+            let (space, address) = targets.of(lane);
+            detector.access(Accessor { warp: warp.id, pc }, space, address, 8, AccessEffect::Reads);
+        }
         for lane in over.lanes() {
             detector.learn_of_object(warp.id, targets.of(lane).1);
         }

@@ -397,7 +397,11 @@ impl Memory {
     fn describe_global(&self, address: u64) -> String {
         let distance = |region: &Region| {
             let end = region.base + region.bytes.len() as u64;
-            if address < region.base { region.base - address } else { (address + 1).saturating_sub(end) }
+            if address < region.base {
+                region.base - address
+            } else {
+                address.saturating_add(1).saturating_sub(end)
+            }
         };
         let Some(index) = (0..self.regions.len()).min_by_key(|&i| distance(&self.regions[i])) else {
             return "the launch has no buffers".to_owned();

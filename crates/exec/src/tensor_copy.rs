@@ -42,10 +42,16 @@ pub(super) fn execute(
             );
             return Err(fault::at(context.program, pc, message, "align the variable to 128 bytes"));
         }
-        let room = context.shape.total_shared.saturating_sub(start);
-        if map.box_bytes() > room {
-            return Err(boxes.fault_behind(Denied::Unmapped, lane, room, warp, context));
+        let (size, room) = (map.box_bytes(), context.shape.total_shared);
+        if size > room.saturating_sub(start) {
+            let message = format!(
+                "a box of {size} bytes at {start:#x} of shared memory, which has {room} bytes (lane {lane} of warp {})",
+                warp.id
+            );
+            let hint = "the product of the extents of the box and the size of an element has to fit";
+            return Err(fault::at(context.program, pc, message, hint));
         }
+        context.bulk_units += size / BulkCopy::UNIT;
         let first: Vec<i64> = copy
             .position
             .iter()

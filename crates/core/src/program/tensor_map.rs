@@ -162,6 +162,13 @@ impl TensorMap {
         self.row_bytes() * self.extents.iter().skip(1).map(|&extent| u64::from(extent)).product::<u64>()
     }
 
+    /// Returns the number of bytes from the first element to the end of the last one.
+    pub fn bytes(&self) -> u128 {
+        let distances = std::iter::once(self.elem.bytes()).chain(self.strides.iter().copied());
+        let to_last = |(dim, distance): (&u64, u64)| u128::from(dim.saturating_sub(1)) * u128::from(distance);
+        self.dims.iter().zip(distances).map(to_last).sum::<u128>() + u128::from(self.elem.bytes())
+    }
+
     /// Returns the bits of elements outside of the tensor.
     pub fn outside(&self) -> u64 {
         if self.fill_nan { self.elem.nan().unwrap_or(0) } else { 0 }
@@ -253,6 +260,7 @@ mod tests {
         assert_eq!((map.row_bytes(), map.box_bytes(), map.outside()), (128, 128 * 256, 0x7fff));
         let inner = [&[0; 64][..], &map.encode(), &[1; 8]].concat();
         assert!(TensorMap::occurs_in(&inner) && !TensorMap::occurs_in(&inner[..191]));
+        assert_eq!(map.bytes(), (((1 << 32) - 1) * 2 + (6 << 35) + 2 * 16) + 2);
         let mut bytes = map.encode();
         bytes[0] ^= 1;
         assert_eq!(TensorMap::decode(&bytes), None);

@@ -230,6 +230,7 @@ impl<'a> AllPaths<'a> {
             memory,
             shape,
             objects_changed: 0,
+            bulk_units: 0,
             record: record::Record::new(program, &options),
             detector: None,
             divergence: None,

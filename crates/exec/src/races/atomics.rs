@@ -51,7 +51,7 @@ impl Atomics {
         let first = bounds.next();
         let vary = |first| !matches!(first, Operand::Imm(_)) || bounds.any(|bound| bound != first);
         Self {
-            ops: atomics().map(|atomic| atomic.map(|atomic| (atomic.op, atomic.ty))).collect(),
+            ops: program.instrs.iter().map(|instr| instr.sem.update()).collect(),
             used: atomics().map(|atomic| atomic.is_some_and(|atomic| atomic.dsts().any(is_used))).collect(),
             bounds: first.is_some_and(vary).then(HashMap::new),
             mixed: vec![false; program.instrs.len()],

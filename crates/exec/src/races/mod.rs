@@ -254,6 +254,7 @@ fn kind_of(sem: &Sem) -> AccessKind {
         Sem::Store { .. } => AccessKind::Store,
         Sem::Surface(access) if access.is_store() => AccessKind::Store,
         Sem::Atomic(_) | Sem::Mbarrier(_) => AccessKind::Atomic,
+        Sem::Bulk(bulk) if bulk.reduces() => AccessKind::Atomic,
         Sem::AsyncCopy { .. } | Sem::Bulk(_) => AccessKind::AsyncCopy,
         Sem::Matrix(matrix) if matrix.stores() => AccessKind::Store,
         Sem::Load { .. } | Sem::Fetch(_) | Sem::Surface(_) | Sem::ImageQuery(_) | Sem::Matrix(_) => {

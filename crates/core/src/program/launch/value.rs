@@ -207,7 +207,9 @@ fn tensor_map(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Encoded, Di
         exprs.iter().map(|expr| number(expr, field, most)).collect::<Result<Vec<u64>, Diagnostic>>()
     };
     let start = i128::from(number(offset, "offset", 1 << 40)?);
-    let address = scope.address(of, start).map_err(|message| place.field("of").error(message))?;
+    let address = scope.address(of, start).map_err(|message| {
+        place.field("of").error(message).hint("`of` names a buffer or a module variable")
+    })?;
     let dims = list(dims, "dims", 1 << 32)?;
     let mut strides = list(strides, "strides", 1 << 40)?;
     if strides.is_empty() {
@@ -220,17 +222,17 @@ fn tensor_map(arg: &ArgSpec, scope: &Scope, place: &Place) -> Result<Encoded, Di
     let extents = list(extents, "box", 1 << 16)?.into_iter().map(|extent| extent as u32).collect();
     let map =
         TensorMap { address, elem: *elem, dims, strides, extents, swizzle: *swizzle, fill_nan: *fill_nan };
-    map.check().map_err(|message| place.error(message))?;
+    let hint = "for instance TensorMap(of: \"a\", elem: F16, dims: [256, 128], box: [64, 128], swizzle: 128)";
+    map.check().map_err(|message| place.error(message).hint(hint))?;
     let memory = scope.memory(of).map_err(|message| place.error(message))?;
-    let last = map.dims.iter().map(|&dim| dim as i64 - 1).collect::<Vec<_>>();
-    let end = map.element(&last).map_or(0, |last| last.saturating_add(elem.bytes()));
-    if end > memory.address + memory.size {
+    let (begins, bytes) = (u128::from(map.address - memory.address), map.bytes());
+    if begins + bytes > u128::from(memory.size) {
         let message = format!(
             "the tensor ends {} bytes behind the beginning of `{of}`, which has {} bytes",
-            end - memory.address,
+            begins + bytes,
             memory.size
         );
-        return Err(place.error(message));
+        return Err(place.error(message).hint("the last element has to be within the buffer"));
     }
     Ok(Encoded { bytes: map.encode().to_vec(), align: 64 })
 }

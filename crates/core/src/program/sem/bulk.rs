@@ -67,6 +67,14 @@ impl TensorCopy {
 }
 
 impl Bulk {
+    /// Returns whether elements are combined with those of the destination.
+    pub fn reduces(&self) -> bool {
+        match self {
+            Self::Bytes(copy) => copy.reduce.is_some(),
+            Self::Tensor(copy) => copy.reduce.is_some(),
+        }
+    }
+
     /// Returns all operands that it reads.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let (bases, further, signal): (_, &[Operand], _) = match self {

@@ -612,6 +612,22 @@ impl Sem {
         }
     }
 
+    /// Returns the operation and the type by which this instruction updates each cell of memory, if
+    /// they are known. The detection of races depends on it. Sums of floating-point numbers by bulk
+    /// reductions are not included: which of them rounds first is not analysed.
+    pub fn update(&self) -> Option<(AtomOp, ValueTy)> {
+        let exact = |(op, ty): &(AtomOp, ValueTy)| {
+            !matches!(op, AtomOp::Inc | AtomOp::Dec) && (*op != AtomOp::Add || matches!(ty, ValueTy::Int(_)))
+        };
+        match self {
+            Self::Bulk(bulk) => match bulk.as_ref() {
+                Bulk::Bytes(copy) => copy.reduce.filter(exact),
+                Bulk::Tensor(_) => None,
+            },
+            _ => self.atomic().map(|atomic| (atomic.op, atomic.ty)),
+        }
+    }
+
     /// Returns whether the lanes that execute this jump may continue at different instructions of
     /// the same function. The lanes of a call may run different functions, but all of them continue
     /// at the instruction after the call.

@@ -7,7 +7,7 @@ use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
-use warpbound_core::program::sem::{AtomOp, Bulk, BulkCopy, FloatTy, Sem, TensorCopy, ValueTy};
+use warpbound_core::program::sem::{AtomOp, Bulk, BulkCopy, Sem, TensorCopy, ValueTy};
 
 /// Lowers `cp.async.bulk` and `cp.reduce.async.bulk`, whose `async` has been consumed.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
@@ -42,7 +42,8 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         return plain(Sem::Nop, "cp.async.bulk.wait");
     }
     if op.take("prefetch") {
-        op.ignore_if(|_| true);
+        op.ignore(&["L2", "global", "tensor", "tile", "1d", "2d", "3d", "4d", "5d", "L2::cache_hint"]);
+        op.finish()?;
         return plain(Sem::Nop, "prefetch");
     }
     let is_tensor = op.take("tensor");
@@ -66,10 +67,14 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
     }
     if is_tensor {
+        if reduces && to != Space::Global {
+            let hint = "tensors are reduced in global memory only";
+            return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
+        }
         let operation = if reduces { Some(operation(op)?) } else { None };
         return tensor(cx, op, args, (to, operation));
     }
-    let reduce = if reduces { Some(reduction(op)?) } else { None };
+    let reduce = if reduces { Some(reduction(op, to)?) } else { None };
     ignore_neutral(op);
     op.finish()?;
     let (dst, src, bytes, signal) = match without_policy(op, args) {
@@ -160,22 +165,30 @@ fn operation(op: &mut Opcode<'_>) -> Res<AtomOp> {
     )
 }
 
-/// Consumes the operation of a reduction and its type.
-fn reduction(op: &mut Opcode<'_>) -> Res<(AtomOp, ValueTy)> {
+/// Consumes the operation of a reduction in a space and its type.
+fn reduction(op: &mut Opcode<'_>, to: Space) -> Res<(AtomOp, ValueTy)> {
     let operation = operation(op)?;
-    op.take("noftz");
+    let rounds = op.take("noftz");
     let ty = op.ty()?;
-    let is_number = !matches!(operation, AtomOp::Inc | AtomOp::Dec | AtomOp::And | AtomOp::Or | AtomOp::Xor);
-    let float = match ty {
-        Type::F16 => Some(FloatTy::F16),
-        Type::Bf16 => Some(FloatTy::Bf16),
-        Type::F32 => Some(FloatTy::F32),
-        Type::F64 => Some(FloatTy::F64),
-        _ => None,
+    let global = to == Space::Global;
+    let exists = match (operation, ty) {
+        (AtomOp::Add, Type::F16 | Type::Bf16) => global && rounds,
+        (_, _) if rounds => false,
+        (AtomOp::Min | AtomOp::Max, Type::F16 | Type::Bf16) => global,
+        (AtomOp::Add, Type::F32 | Type::F64) => global,
+        (AtomOp::Add, Type::Unsigned(32 | 64) | Type::Signed(32)) => true,
+        (AtomOp::Min | AtomOp::Max, Type::Unsigned(32) | Type::Signed(32)) => true,
+        (AtomOp::Min | AtomOp::Max, Type::Unsigned(64) | Type::Signed(64)) => global,
+        (AtomOp::Inc | AtomOp::Dec, Type::Unsigned(32)) => true,
+        (AtomOp::And | AtomOp::Or | AtomOp::Xor, Type::Bits(32)) => true,
+        (AtomOp::And | AtomOp::Or | AtomOp::Xor, Type::Bits(64)) => global,
+        _ => false,
     };
-    match (float, ty.int()) {
-        (Some(float), _) if is_number => Ok((operation, ValueTy::Float(float))),
-        (None, Some(int)) if int.bits >= 32 => Ok((operation, ValueTy::Int(int))),
-        _ => Err(Refusal::new(format!("`{}`: there is no such reduction", op.text), "")),
+    match ty.value().filter(|_| exists) {
+        Some(ty) => Ok((operation, ty)),
+        None => {
+            let hint = "sums of .f16 and .bf16 have .noftz; the PTX ISA lists the types of each operation";
+            Err(Refusal::new(format!("`{}`: there is no such reduction", op.text), hint))
+        }
     }
 }

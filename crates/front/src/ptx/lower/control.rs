@@ -55,6 +55,23 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
             let [time] = exactly(op, args)?;
             Ok(Lowered { sem: Sem::Sleep { time: cx.src(time, Type::Bits(32))? }, ..lowered })
         }
+        "setmaxnreg" => {
+            let lowered = control(Sem::Nop);
+            if !op.take("inc") && !op.take("dec") {
+                return Err(Refusal::new(format!("`{}` names no operation", op.text), "one of .inc .dec"));
+            }
+            op.ignore(&["sync", "aligned", "u32"]);
+            op.finish()?;
+            let [count] = exactly(op, args)?;
+            let registers = cx.constant(count)?;
+            if !(24..=256).contains(&registers) || !registers.is_multiple_of(8) {
+                let hint = "a multiple of 8 from 24 to 256";
+                return Err(
+                    Refusal::new(format!("a thread cannot have {registers} registers"), hint).at(count.span)
+                );
+            }
+            Ok(lowered)
+        }
         "trap" => Ok(control(Sem::Trap { message: "the kernel executed `trap`".into() })),
         _ => {
             let lowered = control(Sem::Nop);

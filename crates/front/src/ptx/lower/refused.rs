@@ -5,7 +5,7 @@ use super::{Refusal, did_you_mean};
 use warpbound_core::isa::IsaTable;
 
 /// Groups of opcodes that are known but not simulated.
-const GROUPS: [(&[&str], &str, &str); 5] = [
+const GROUPS: [(&[&str], &str, &str); 6] = [
     (
         &["sured", "istypep"],
         "only fetches, loads, stores and queries of textures and surfaces are simulated",
@@ -17,9 +17,14 @@ const GROUPS: [(&[&str], &str, &str); 5] = [
         "compile the kernel for sm_80 or sm_90a, whose matrix instructions are simulated",
     ),
     (
-        &["mapa", "getctarank", "multimem", "clusterlaunchcontrol", "tensormap"],
-        "clusters and copies of tensors are not simulated",
+        &["mapa", "getctarank", "multimem", "clusterlaunchcontrol"],
+        "clusters of more than one block are not simulated",
         "compile the kernel for sm_80 or older",
+    ),
+    (
+        &["tensormap"],
+        "tensor maps that a kernel makes or changes are not simulated",
+        "pass the map as an argument: TensorMap(..) in a launch file",
     ),
     (&["alloca", "stacksave", "stackrestore"], "the stack is not simulated", "use arrays of constant size"),
     (&["getnextctaid"], "this instruction is not simulated", "compile the kernel for sm_80 or older"),

@@ -101,6 +101,12 @@ fn elect(cx: &mut Cx<'_, '_>, op: &mut Opcode<'_>, args: &[Operand]) -> Res<Sem>
     let members = members(cx, op, &mut args)?.ok_or_else(|| not_sync(op))?;
     let [d] = exactly(op, args)?;
     let (leader, elected) = cx.maybe_value_and_pred(d, B32)?;
+    if elected.is_none() {
+        let hint = "write `%r1|%p1`, or `_|%p1`";
+        return Err(
+            Refusal::new(format!("`{}` returns a register and a predicate", op.text), hint).at(d.span)
+        );
+    }
     Ok(Sem::Elect { leader, elected, p: PredSrc::Const(true), members: Some(members) })
 }
 

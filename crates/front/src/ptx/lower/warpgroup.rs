@@ -27,7 +27,9 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     op.finish()?;
     if waits {
         let [groups] = exactly(op, args)?;
-        cx.constant(groups)?;
+        if cx.constant(groups)? > 7 {
+            return Err(Refusal::new("0 to 7 groups may be pending", "").at(groups.span));
+        }
     } else {
         let [] = exactly(op, args)?;
     }

@@ -257,8 +257,11 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     };
     let d_fragment = of(MatrixRole::Accumulator, sum, n);
     let Some(c) = held(cx, "c", d_fragment) else { return missing("an addend") };
-    let Some(Value::Register(Register::Number(first))) = d.operand("d").map(|operand| operand.value) else {
-        return missing("a destination");
+    let first = match d.operand("d").map(|operand| operand.value) {
+        Some(Value::Register(Register::Number(first))) => first,
+        // nothing needs the result
+        Some(Value::Register(Register::Fixed)) => return Ok(()),
+        _ => return missing("a destination"),
     };
     let dsts = (0..d_fragment.registers() as u8)
         .map(|step| {

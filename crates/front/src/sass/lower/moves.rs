@@ -7,7 +7,7 @@ use crate::sass::table::meaning::Moves as Name;
 use warpbound_core::program::Guard;
 use warpbound_core::program::layout::SHARED_UPPER;
 use warpbound_core::program::sem::{
-    Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, Shuffle, ShuffleMode, Special,
+    Cmp, IntOp, Operand as Src, PredOp, PredSrc, Sem, Shuffle, ShuffleMode, Special, VoteMode,
 };
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
@@ -109,16 +109,35 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
     Ok(Role::PLAIN)
 }
 
-/// Lowers a move to a register of the warp, which gets the value of the first lane that executes the
-/// instruction. The predicate tells the lanes that have another value; with `.OR`, it also keeps
-/// holding where it held. Without a predicate, the compiler knows that all values are equal.
+/// Lowers a move to a register of the warp: all active lanes get the value of the first lane in which
+/// the guard holds. The predicate tells which of the lanes with the guard have another value; with
+/// `.OR`, it also keeps holding where it held. Without a predicate, the compiler knows that the values
+/// of these lanes are equal.
 fn to_uniform(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let (own, dst) = (cx.source(d, "b")?, cx.dst(d, "d")?);
-    let Some(p) = cx.pred_dst(d, "p") else {
+    let (own, dst, p) = (cx.source(d, "b")?, cx.dst(d, "d")?, cx.pred_dst(d, "p"));
+    if let (None, None) = (p, d.guard) {
         cx.push(Sem::Mov { dst, src: own });
         return Ok(());
-    };
-    let lanes = cx.active();
+    }
+    let enabled = cx.guarded(d, PredSrc::Const(true));
+    let lanes = cx.narrow();
+    let of = PredSrc::Reg(Guard { reg: enabled, negate: false });
+    cx.push(Sem::Vote { mode: VoteMode::Ballot, dst: lanes, p: of, members: None });
+    let value = of_first(cx, own, Src::Reg(lanes));
+    if let Some(p) = p {
+        let other = cx.pred();
+        super::compare::into(cx, Cmp::Ne, U32, (own, Src::Reg(value)), other);
+        let a = if d.op.name.ends_with(".OR") { held(p) } else { PredSrc::Const(false) };
+        cx.push_if(enabled, false, Sem::PredLogic { op: PredOp::Or, dst: p, a, b: held(other) });
+    }
+    let any = cx.pred();
+    super::compare::into(cx, Cmp::Ne, U32, (Src::Reg(lanes), Src::Imm(0)), any);
+    cx.push_if(any, false, Sem::Mov { dst, src: Src::Reg(value) });
+    Ok(())
+}
+
+/// Returns a register with the value of a source in the first lane of a mask.
+fn of_first(cx: &mut Cx, own: Src, lanes: Src) -> RegId {
     let before = cx.value(IntOp::Sub, U32, &[lanes, Src::Imm(1)]);
     let before = cx.value(IntOp::Lop3(0x0c), U32, &[lanes, before, Src::Imm(0)]);
     let first = cx.value(IntOp::Popc, U32, &[before]);
@@ -132,15 +151,7 @@ fn to_uniform(cx: &mut Cx, d: &Decoded) -> Res<()> {
         c: Src::Imm(0x1f),
         members: None,
     })));
-    let other = cx.pred();
-    super::compare::into(cx, Cmp::Ne, U32, (own, Src::Reg(value)), other);
-    if d.op.name.ends_with(".OR") {
-        cx.push(Sem::PredLogic { op: PredOp::Or, dst: p, a: held(p), b: held(other) });
-    } else {
-        cx.set_pred(p, held(other));
-    }
-    cx.push(Sem::Mov { dst, src: Src::Reg(value) });
-    Ok(())
+    value
 }
 
 /// Lowers a move of one, two or four words.

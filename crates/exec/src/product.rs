@@ -115,7 +115,8 @@ impl Sum<'_> {
     }
 }
 
-/// Adds a product to sums in single precision, in the steps of [`Product`].
+/// Adds a product to sums in single precision, in the steps of a matrix product
+/// ([`Product`](warpbound_core::program::sem::Product)).
 fn sum_in_steps([n, k]: [usize; 2], (ty, widened): (MatrixTy, bool), a: &[f32], b: &[f32], sums: &mut [f32]) {
     match ty {
         MatrixTy::E4m3 | MatrixTy::E5m2 if widened => {

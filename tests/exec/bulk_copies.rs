@@ -3,7 +3,7 @@
 use crate::exec_support;
 
 use exec_support::{STORE, kernel};
-use warpbound::exec::races::BlockOrder;
+use warpbound::exec::races::{AccessKind, BlockOrder, Race};
 
 const SHARED: &str = ".shared .align 8 .b64 object; .shared .align 128 .b8 tile[1024];";
 
@@ -43,14 +43,78 @@ fn words_go_to_shared_memory_and_back() {
     assert!(outcome.program.notes.iter().any(|note| note.contains("copies in bulk")));
 }
 
-/// What a copy writes is seen by those who wait at its object. The barrier alone does not show that the
-/// copy is complete, but orders the warps after the instruction that started it.
+/// What a copy writes is seen by those who wait at its object, and by those whom they order behind
+/// themselves. A barrier behind the instruction that starts the copy does not show that it is complete,
+/// and neither does the order of instructions.
 #[test]
 fn a_reader_that_does_not_wait_races_with_the_copy() {
-    let unordered = there_and_back("").body.replace("READY: bar.sync 0;", "READY:");
-    let mut kernel = there_and_back("");
-    kernel.body = unordered;
-    assert!(!kernel.ok().time.races.is_empty());
+    let races = |wait: &str| there_and_back(wait).ok().time.races;
+    let of_lane_0 = "@%p1 bra ON; W: mbarrier.try_wait.parity.shared.b64 %p2, [object], 0; @!%p2 bra W; ON:";
+    assert_eq!(races(&format!("{of_lane_0} bar.sync 0;")), []);
+    for wait in ["", "bar.sync 0;", of_lane_0, "setp.gt.u32 %p2, %r0, 31; @%p2 exit;"] {
+        let found = races(wait);
+        let copies = |race: &Race| {
+            [race.first, race.second].map(|party| party.access).contains(&AccessKind::AsyncCopy)
+        };
+        assert!(!found.is_empty() && found.iter().all(copies), "{wait}: {found:?}");
+    }
+    // the last words are read by the warp that has copied them
+    assert!(races("setp.lt.u32 %p2, %r0, 96; @%p2 ld.shared.u32 %r5, [tile+384];").len() > 1);
+}
+
+/// Two places of shared memory are filled and emptied in turn, for which each has two objects.
+#[test]
+fn places_are_used_again() {
+    let body = "setp.ne.u32 %p1, %r0, 0; shr.u32 %r9, %r0, 5;
+        @%p1 bra READY;
+        mbarrier.init.shared::cta.b64 [full], 1; mbarrier.init.shared::cta.b64 [full+8], 1;
+        mbarrier.init.shared::cta.b64 [empty], 64; mbarrier.init.shared::cta.b64 [empty+8], 64;
+        READY: bar.sync 0;
+        mov.u32 %r2, 0; // the number of the part
+        mov.u32 %r7, 0;
+        setp.ne.u32 %p3, %r9, 2; @%p3 bra CONSUME;
+        // lane 64 copies
+        setp.ne.u32 %p3, %r0, 64; @%p3 exit;
+        FILL: and.b32 %r3, %r2, 1; shl.b32 %r4, %r3, 3;
+        mov.u32 %r5, empty; add.u32 %r5, %r5, %r4; shr.u32 %r6, %r2, 1; xor.b32 %r6, %r6, 1; and.b32 %r6, %r6, 1;
+        FREE: mbarrier.try_wait.parity.shared.b64 %p2, [%r5], %r6; @!%p2 bra FREE;
+        mov.u32 %r5, full; add.u32 %r5, %r5, %r4; shl.b32 %r4, %r3, 8; mov.u32 %r6, tile; add.u32 %r4, %r4, %r6;
+        mul.wide.u32 %rd3, %r2, 256; add.u64 %rd3, %rd0, %rd3;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r5], 256;
+        cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r4], [%rd3], 256, [%r5];
+        add.u32 %r2, %r2, 1; setp.ne.u32 %p3, %r2, 6; @%p3 bra FILL;
+        exit;
+        CONSUME: and.b32 %r3, %r2, 1; shl.b32 %r4, %r3, 3;
+        mov.u32 %r5, full; add.u32 %r5, %r5, %r4; shr.u32 %r6, %r2, 1; and.b32 %r6, %r6, 1;
+        WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r5], %r6; @!%p2 bra WAIT;
+        shl.b32 %r5, %r3, 8; mov.u32 %r6, tile; add.u32 %r5, %r5, %r6; shl.b32 %r6, %r0, 2; add.u32 %r5, %r5, %r6;
+        ld.shared.u32 %r6, [%r5]; mad.lo.u32 %r7, %r7, 3, %r6;
+        mov.u32 %r5, empty; add.u32 %r5, %r5, %r4;
+        mbarrier.arrive.shared::cta.b64 _, [%r5];
+        add.u32 %r2, %r2, 1; setp.ne.u32 %p3, %r2, 6; @%p3 bra CONSUME;
+        mul.wide.u32 %rd3, %r0, 4; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r7;
+        ret;";
+    let input: Vec<u32> = (0..6 * 64).map(|n| n * n).collect();
+    let run = |body: &str| {
+        let mut kernel = kernel(96, body)
+            .module(".shared .align 8 .b64 full[2]; .shared .align 8 .b64 empty[2]; .shared .align 128 .b8 tile[512];")
+            .words(&input)
+            .zeros(256);
+        kernel.races = Some(BlockOrder::OneByOne);
+        kernel.ok()
+    };
+    let outcome = run(body);
+    let folded = |lane: usize| {
+        (0..6).fold(0_u32, |sum, part| sum.wrapping_mul(3).wrapping_add(input[part * 64 + lane]))
+    };
+    assert_eq!(outcome.words(1), (0..64).map(folded).collect::<Vec<u32>>());
+    assert_eq!(outcome.time.races, []);
+    // the readers say that a place is empty before they have read it
+    let empty = "mov.u32 %r5, empty; add.u32 %r5, %r5, %r4;
+        mbarrier.arrive.shared::cta.b64 _, [%r5];";
+    let early = body.replace(empty, "").replace("@!%p2 bra WAIT;", &format!("@!%p2 bra WAIT; {empty}"));
+    assert!(early.contains(empty));
+    assert!(!run(&early).time.races.is_empty());
 }
 
 #[test]

@@ -52,6 +52,9 @@ fn bytes(
             return Err(fault::at(context.program, pc, message, hint));
         }
         context.bulk_units += bytes / BulkCopy::UNIT;
+        if let (Some(_), Some(detector)) = (&copy.signal, &mut context.detector) {
+            detector.start_copy(warp.id);
+        }
         for offset in (0..bytes).step_by(unit) {
             copy_unit(warp, context, copy, (&from, &to), lane, offset)?;
         }
@@ -99,8 +102,9 @@ fn copy_unit(
     if let Some(detector) = &mut context.detector {
         let by = Accessor { warp: warp.id, pc: from.pc() };
         let effect = if copy.reduce.is_some() { AccessEffect::Updates } else { AccessEffect::Writes };
-        detector.access(by, source, src, BulkCopy::UNIT, AccessEffect::Reads);
-        detector.access(by, target, dst, BulkCopy::UNIT, effect);
+        for (place, effect) in [((source, src), AccessEffect::Reads), ((target, dst), effect)] {
+            detector.by_bulk_copy(by, copy.signal.is_some(), place, BulkCopy::UNIT, effect);
+        }
     }
     Ok(())
 }

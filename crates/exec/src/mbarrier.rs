@@ -226,9 +226,12 @@ pub(super) fn bytes_arrive(
         fault::at(context.program, pc, message, hint)
     })?;
     let completes = object.complete();
-    store(&targets, warp, context, (pc, lane), object.encode(), AccessEffect::Reads);
+    write(&targets, warp, context, lane, object.encode());
     if let Some(detector) = &mut context.detector {
-        detector.arrive_at_object(warp.id, targets.of(lane).1, completes);
+        let (space, address) = targets.of(lane);
+        let by = Accessor { warp: warp.id, pc };
+        detector.by_bulk_copy(by, true, (space, address), 8, AccessEffect::Reads);
+        detector.copy_arrives(warp.id, address, completes);
     }
     Ok(())
 }
@@ -325,14 +328,20 @@ fn store(
     word: u64,
     effect: AccessEffect,
 ) {
+    write(targets, warp, context, lane, word);
+    if let Some(detector) = &mut context.detector {
+        let (space, address) = targets.of(lane);
+        detector.access(Accessor { warp: warp.id, pc }, space, address, 8, effect);
+    }
+}
+
+/// Writes the word of a lane's object.
+fn write(targets: &Targets, warp: &Warp, context: &mut Context, lane: usize, word: u64) {
     let (space, address) = targets.of(lane);
     if let Ok(bytes) = context.memory.write(space, warp.thread(lane), address, 8) {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     context.objects_changed += 1;
-    if let Some(detector) = &mut context.detector {
-        detector.access(Accessor { warp: warp.id, pc }, space, address, 8, effect);
-    }
 }
 
 fn no_object(targets: &Targets, warp: &Warp, context: &Context, pc: Pc, lane: usize) -> Fault {

@@ -52,6 +52,9 @@ pub(super) fn execute(
             return Err(fault::at(context.program, pc, message, hint));
         }
         context.bulk_units += size / BulkCopy::UNIT;
+        if let (Some(_), Some(detector)) = (&copy.signal, &mut context.detector) {
+            detector.start_copy(warp.id);
+        }
         let first: Vec<i64> = copy
             .position
             .iter()
@@ -212,10 +215,10 @@ impl Mover<'_> {
         Ok(())
     }
 
-    fn watch(&self, context: &mut Context, (space, address): (Space, u64), size: u64, effect: AccessEffect) {
+    fn watch(&self, context: &mut Context, place: (Space, u64), size: u64, effect: AccessEffect) {
         if let Some(detector) = &mut context.detector {
             let by = Accessor { warp: self.warp.id, pc: self.boxes.pc() };
-            detector.access(by, space, address, size, effect);
+            detector.by_bulk_copy(by, self.copy.signal.is_some(), place, size, effect);
         }
     }
 

@@ -52,7 +52,7 @@ fn examine(
     let (read, written) = (*reader, *writer);
     let foreign = |cell: Cell, side| match &clocks {
         None => cell.is_foreign(own),
-        Some((clocks, place)) => clocks.is_foreign(cell, own.warp(), *place, side),
+        Some((clocks, place)) => clocks.is_foreign(cell, own.actor(), *place, side),
     };
     let (foreign_reader, foreign_writer) = (foreign(read, Side::Reader), foreign(written, Side::Writer));
     let raced_reader = foreign_reader.then_some(read);
@@ -78,7 +78,7 @@ fn examine(
     };
     if let Some((clocks, place)) = clocks {
         let ordered = if side == Side::Reader { !foreign_reader } else { !foreign_writer };
-        clocks.remember(own.warp(), place, side, ordered);
+        clocks.remember(own.actor(), place, side, ordered);
     }
     racing(atomics, own, (raced_reader, raced_writer), effect)
 }

@@ -6,7 +6,7 @@ use super::atomics::Atomics;
 use super::clocks::Clocks;
 use super::copies::Copies;
 use super::rows::{self, Part, ROW_BYTES, Rows};
-use super::shadow::{self, Cell, Moment, Shadow};
+use super::shadow::{self, Cell, Moment, Shadow, copier};
 use super::varying::{Varying, VaryingWords};
 use super::{AccessEffect, Accessor, BlockOrder, Extent, Region};
 use warpbound_core::base::{LaneMask, Pc, WARP_SIZE, WarpMask};
@@ -123,6 +123,8 @@ impl RaceDetector {
             lanewise!() | exchange!() | memory!() | no_effect!() | jump!() => false,
             Sem::Matrix(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
         };
+        let signals = |sem: &Sem| matches!(sem, Sem::Bulk(bulk) if bulk.signal().is_some());
+        let any = |is: &dyn Fn(&Sem) -> bool| program.instrs.iter().any(|instr| is(&instr.sem));
         let regions = [shared, globals, buffers].map(|extent| Watched {
             extent,
             rows: Rows::new(extent.bytes, limit),
@@ -141,11 +143,8 @@ impl RaceDetector {
             block_section: 0,
             log: Vec::new(),
             closer: false,
-            clocks: program.instrs.iter().any(|instr| partial(&instr.sem)).then(|| Box::new(Clocks::new())),
-            copies: program
-                .instrs
-                .iter()
-                .any(|instr| matches!(instr.sem, Sem::AsyncCopy { .. }))
+            clocks: any(&partial).then(|| Box::new(Clocks::new(any(&signals)))),
+            copies: any(&|sem| matches!(sem, Sem::AsyncCopy { .. }))
                 .then(|| Box::new(Copies::new(WARPS, shared.bytes.div_ceil(ROW_BYTES) as usize))),
             limit,
             found: Vec::new(),
@@ -160,7 +159,7 @@ impl RaceDetector {
         self.next_section();
         self.block_section = self.section;
         if let Some(clocks) = &mut self.clocks {
-            **clocks = Clocks::new();
+            clocks.start_block();
         }
         if let Some(varying) = &mut self.varying {
             varying.start_block();
@@ -211,6 +210,19 @@ impl RaceDetector {
         if let Some(clocks) = &mut self.clocks {
             clocks.arrive_at_object(warp, address, completes);
         }
+    }
+
+    /// Records that a warp starts a bulk copy, which will arrive at an mbarrier object.
+    pub(crate) fn start_copy(&mut self, warp: usize) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.start_copy(warp);
+        }
+    }
+
+    /// Records that a bulk copy of a warp is complete and arrives at an mbarrier object, like
+    /// [`RaceDetector::arrive_at_object`].
+    pub(crate) fn copy_arrives(&mut self, warp: usize, address: u64, completes: bool) {
+        self.arrive_at_object(copier(warp), address, completes);
     }
 
     /// Records that a warp observes the completion of a phase of the mbarrier object at this
@@ -315,12 +327,37 @@ impl RaceDetector {
         space: Space,
         address: u64,
         size: u64,
+        effect: AccessEffect,
+    ) {
+        self.access_as(by, false, (space, address), size, effect);
+    }
+
+    /// Records an access by a bulk copy, which may signal its completion.
+    pub(crate) fn by_bulk_copy(
+        &mut self,
+        by: Accessor,
+        signals: bool,
+        place: (Space, u64),
+        size: u64,
+        effect: AccessEffect,
+    ) {
+        self.access_as(by, signals, place, size, effect);
+    }
+
+    #[inline(always)]
+    fn access_as(
+        &mut self,
+        by: Accessor,
+        signals: bool,
+        (space, address): (Space, u64),
+        size: u64,
         mut effect: AccessEffect,
     ) {
         if self.varying.is_some() {
             effect = self.vary(by, (space, address), size, effect);
         }
         let Some((region, own)) = self.enter(by, space, address, effect) else { return };
+        let own = if signals { own.copied() } else { own };
         if self.copies.is_some() {
             rows::of_run(self.offset(region, address), size, true, |row, part| {
                 self.meet_copies((region, row, part.words()), own, effect);

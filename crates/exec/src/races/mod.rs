@@ -27,6 +27,9 @@
 //!   through registers and memory until they determine a path or an address. This overestimates the
 //!   dependences, see `varying.rs`.
 //! * An asynchronous copy is in flight until its warp has waited for it, see `copies.rs`.
+//! * A bulk copy that signals its completion makes its accesses like another warp, which begins when
+//!   the copy is started and ends with the signal. Copies that the same warp has started count as
+//!   ordered. A bulk copy of a bulk group makes its accesses when it is started.
 //!
 //! There are two unchecked premises. First, a register of machine code that no instruction has
 //! written is zero; in PTX it is tracked as above. Second, constant memory has the contents of this
@@ -57,7 +60,7 @@ pub(super) use varying::VaryingWords;
 pub use varying::makes_varying_values;
 use warpbound_core::base::Pc;
 use warpbound_core::isa::Space;
-use warpbound_core::program::sem::{exchange, jump, lanewise, no_effect};
+use warpbound_core::program::sem::{MbarrierOp, exchange, jump, lanewise, no_effect};
 use warpbound_core::program::{KernelCode, Sem};
 
 /// The order of the blocks of a launch in time.
@@ -253,7 +256,12 @@ fn kind_of(sem: &Sem) -> AccessKind {
     match sem {
         Sem::Store { .. } => AccessKind::Store,
         Sem::Surface(access) if access.is_store() => AccessKind::Store,
-        Sem::Atomic(_) | Sem::Mbarrier(_) => AccessKind::Atomic,
+        Sem::Mbarrier(barrier) => match barrier.op {
+            MbarrierOp::Init { .. } | MbarrierOp::Inval => AccessKind::Store,
+            MbarrierOp::Wait { .. } => AccessKind::Load,
+            _ => AccessKind::Atomic,
+        },
+        Sem::Atomic(_) => AccessKind::Atomic,
         Sem::Bulk(bulk) if bulk.reduces() => AccessKind::Atomic,
         Sem::AsyncCopy { .. } | Sem::Bulk(_) => AccessKind::AsyncCopy,
         Sem::Matrix(matrix) if matrix.stores() => AccessKind::Store,

@@ -18,6 +18,15 @@ const WORD: u64 = 4;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cell(u32);
 
+/// The largest number of warps of a block.
+pub(super) const WARPS: usize = 64;
+
+/// Returns the actor for the bulk copies of a warp that signal their completion. The actor for what
+/// the warp does itself is its number.
+pub(super) const fn copier(warp: usize) -> usize {
+    WARPS + warp
+}
+
 impl Cell {
     const WARP_SHIFT: u32 = 20;
     const PC: u32 = (1 << Self::WARP_SHIFT) - 1;
@@ -30,10 +39,22 @@ impl Cell {
     const OPEN: u32 = 1 << 28;
     /// The access was in an earlier section of this block or, if it is open, in another block.
     const PAST: u32 = 1 << 29;
+    /// A bulk copy of the warp makes the access, at any time until it signals its completion.
+    const COPIED: u32 = 1 << 30;
 
     /// Creates the cell of an access in the current section.
     pub(super) fn new(warp: usize, pc: u32) -> Self {
         Self(Self::OPEN | (warp as u32) << Self::WARP_SHIFT & Self::WARP | pc & Self::PC)
+    }
+
+    /// Returns the cell of the same access by a bulk copy that signals its completion.
+    pub(super) fn copied(self) -> Self {
+        Self(self.0 | Self::COPIED)
+    }
+
+    /// Returns the actor that makes the access.
+    pub(super) fn actor(self) -> usize {
+        if self.0 & Self::COPIED == 0 { self.warp() } else { copier(self.warp()) }
     }
 
     pub(super) fn warp(self) -> usize {

@@ -75,14 +75,20 @@ impl Bulk {
         }
     }
 
+    /// Returns the address of the mbarrier object that it signals when it is complete, if it does.
+    pub fn signal(&self) -> Option<Address> {
+        match self {
+            Self::Bytes(copy) => copy.signal,
+            Self::Tensor(copy) => copy.signal,
+        }
+    }
+
     /// Returns all operands that it reads.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
-        let (bases, further, signal): (_, &[Operand], _) = match self {
-            Self::Bytes(copy) => {
-                ([copy.src.base, copy.dst.base], std::slice::from_ref(&copy.bytes), copy.signal)
-            }
-            Self::Tensor(copy) => ([copy.map.base, copy.shared.base], &copy.position, copy.signal),
+        let (bases, further): (_, &[Operand]) = match self {
+            Self::Bytes(copy) => ([copy.src.base, copy.dst.base], std::slice::from_ref(&copy.bytes)),
+            Self::Tensor(copy) => ([copy.map.base, copy.shared.base], &copy.position),
         };
-        bases.into_iter().chain(further.iter().copied()).chain(signal.map(|signal| signal.base))
+        bases.into_iter().chain(further.iter().copied()).chain(self.signal().map(|signal| signal.base))
     }
 }

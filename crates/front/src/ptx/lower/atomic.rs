@@ -10,6 +10,18 @@ use warpbound_core::isa::Space;
 use warpbound_core::program::MemoryOp;
 use warpbound_core::program::sem::{AtomOp, Atomic, AtomicPart, FloatTy, Operand as Src, Sem, ValueTy};
 
+/// The names of the operations that reductions have.
+pub(super) const REDUCTIONS: [(&str, AtomOp); 8] = [
+    ("add", AtomOp::Add),
+    ("min", AtomOp::Min),
+    ("max", AtomOp::Max),
+    ("inc", AtomOp::Inc),
+    ("dec", AtomOp::Dec),
+    ("and", AtomOp::And),
+    ("or", AtomOp::Or),
+    ("xor", AtomOp::Xor),
+];
+
 /// Lowers `atom` and `red`.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let red = op.root == "red";
@@ -18,21 +30,8 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     }
     ignore_neutral(op);
     let wanted = convert::space(op);
-    let operation = op.need(
-        "operation",
-        &[
-            ("add", AtomOp::Add),
-            ("min", AtomOp::Min),
-            ("max", AtomOp::Max),
-            ("inc", AtomOp::Inc),
-            ("dec", AtomOp::Dec),
-            ("and", AtomOp::And),
-            ("or", AtomOp::Or),
-            ("xor", AtomOp::Xor),
-            ("exch", AtomOp::Exch),
-            ("cas", AtomOp::Cas),
-        ],
-    )?;
+    let exchanges = [("exch", AtomOp::Exch), ("cas", AtomOp::Cas)];
+    let operation = op.need("operation", &[&REDUCTIONS[..], &exchanges[..]].concat())?;
     let vector = op.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]);
     // 128 bits are two parts of 64 bits
     let (ty, count) = match op.types().as_slice() {

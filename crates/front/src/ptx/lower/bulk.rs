@@ -1,5 +1,6 @@
 //! Bulk copies.
 
+use super::atomic::REDUCTIONS;
 use super::memory::{elements, ignore_neutral, without_policy};
 use super::opcode::Opcode;
 use super::operand::Cx;
@@ -71,7 +72,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
             let hint = "tensors are reduced in global memory only";
             return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
         }
-        let operation = if reduces { Some(operation(op)?) } else { None };
+        let operation = if reduces { Some(op.need("operation", &REDUCTIONS)?) } else { None };
         return tensor(cx, op, args, (to, operation));
     }
     let reduce = if reduces { Some(reduction(op, to)?) } else { None };
@@ -148,26 +149,9 @@ fn tensor<'a>(
     Ok(Lowered::new(Sem::Bulk(Box::new(Bulk::Tensor(copy))), "cp.async.bulk", TypeKind::None))
 }
 
-/// Consumes the operation of a reduction.
-fn operation(op: &mut Opcode<'_>) -> Res<AtomOp> {
-    op.need(
-        "operation",
-        &[
-            ("add", AtomOp::Add),
-            ("min", AtomOp::Min),
-            ("max", AtomOp::Max),
-            ("inc", AtomOp::Inc),
-            ("dec", AtomOp::Dec),
-            ("and", AtomOp::And),
-            ("or", AtomOp::Or),
-            ("xor", AtomOp::Xor),
-        ],
-    )
-}
-
 /// Consumes the operation of a reduction in a space and its type.
 fn reduction(op: &mut Opcode<'_>, to: Space) -> Res<(AtomOp, ValueTy)> {
-    let operation = operation(op)?;
+    let operation = op.need("operation", &REDUCTIONS)?;
     let rounds = op.take("noftz");
     let ty = op.ty()?;
     let global = to == Space::Global;

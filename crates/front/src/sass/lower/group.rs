@@ -145,7 +145,7 @@ fn tensor(cx: &mut Cx, d: &Decoded, stores: bool) -> Res<()> {
         false => (Some(Address { base: further(1), offset: 0 }), 2),
     };
     let position = (0..axes).map(|axis| further(before + axis)).collect();
-    let reduce = if d.has("op") { Some(operation(d)) } else { None };
+    let reduce = if d.has("op") { Some(memory::named_operation(d)?) } else { None };
     let (shared, map) = (place(cx, d, "t", Space::Shared)?, place(cx, d, "m", Space::Global)?);
     let space = Space::Generic;
     let copy = TensorCopy { space, map, position, shared, stores, reduce, signal, by_warp: true };
@@ -175,19 +175,6 @@ fn place(cx: &mut Cx, d: &Decoded, name: &str, space: Space) -> Res<Address> {
     Ok(Address { base, offset: 0 })
 }
 
-fn operation(d: &Decoded) -> AtomOp {
-    match d.modifier("op") {
-        ".ADD" => AtomOp::Add,
-        ".MIN" => AtomOp::Min,
-        ".MAX" => AtomOp::Max,
-        ".INC" => AtomOp::Inc,
-        ".DEC" => AtomOp::Dec,
-        ".AND" => AtomOp::And,
-        ".OR" => AtomOp::Or,
-        _ => AtomOp::Xor,
-    }
-}
-
 fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
     let int = |bits, signed| ValueTy::Int(IntTy { bits, signed });
     let ty = match d.modifier("ty") {
@@ -201,7 +188,7 @@ fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
         ".F64.RN" => ValueTy::Float(FloatTy::F64),
         other => return refuse(format!("{}{}{other}", d.op.name, d.modifier("op")), ""),
     };
-    Ok((operation(d), ty))
+    Ok((memory::named_operation(d)?, ty))
 }
 
 /// Lowers a product of a warp group.

@@ -357,13 +357,10 @@ fn stored(cx: &mut Cx, d: &Decoded, held: Src, expected: Src, wide: bool) -> Res
     Ok(())
 }
 
-/// Returns the operation and the type of an atomic operation.
-fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
-    let op = match d.modifier("op") {
-        _ if name == Name::Count => AtomOp::Add,
-        _ if matches!(name, Name::AtomCas | Name::Cast) => AtomOp::Cas,
-        // from Hopper on, an instruction that adds floats can do nothing else, and has no such modifier
-        ".ADD" | "" => AtomOp::Add,
+/// Returns the operation that a modifier names, as reductions have it.
+pub(super) fn named_operation(d: &Decoded) -> Res<AtomOp> {
+    Ok(match d.modifier("op") {
+        ".ADD" => AtomOp::Add,
         ".MIN" => AtomOp::Min,
         ".MAX" => AtomOp::Max,
         ".INC" => AtomOp::Inc,
@@ -371,8 +368,19 @@ fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
         ".AND" => AtomOp::And,
         ".OR" => AtomOp::Or,
         ".XOR" => AtomOp::Xor,
-        ".EXCH" => AtomOp::Exch,
         other => return refuse(format!("{}{other}", d.op.name), ""),
+    })
+}
+
+/// Returns the operation and the type of an atomic operation.
+fn operation(d: &Decoded, name: Name) -> Res<(AtomOp, ValueTy)> {
+    let op = match d.modifier("op") {
+        _ if name == Name::Count => AtomOp::Add,
+        _ if matches!(name, Name::AtomCas | Name::Cast) => AtomOp::Cas,
+        // from Hopper on, an instruction that adds floats can do nothing else, and has no such modifier
+        "" => AtomOp::Add,
+        ".EXCH" => AtomOp::Exch,
+        _ => named_operation(d)?,
     };
     let int = |bits, signed| ValueTy::Int(IntTy { bits, signed });
     let ty = match d.modifier("ty") {

@@ -304,6 +304,8 @@ fn mistakes_are_named() {
         (other("m64n264k16.f32.f16.f16"), "this shape are not simulated"),
         (other("m64n8k8.f32.f16.f16"), "this shape are not simulated"),
         (other("m64n8k16.f32.f16.bf16"), "this shape are not simulated"),
+        (other("m64n8k32.f32.e4m3.f16"), "this shape are not simulated"),
+        (other("m64n8k32.s32.s8.s32"), "this shape are not simulated"),
         (other("sp.m64n8k16.f32.f16.f16"), "this shape are not simulated"),
         ("wgmma.store.sync.aligned".to_owned(), "names no operation"),
     ] {

@@ -129,7 +129,7 @@ fn accumulates(factor: MatrixTy, sum: MatrixTy) -> bool {
 }
 
 /// Returns whether the factors of a product may have these types.
-fn combine(a: MatrixTy, b: MatrixTy) -> bool {
+pub(super) fn combine(a: MatrixTy, b: MatrixTy) -> bool {
     a == b || matches!((a, b), (S8, U8) | (U8, S8) | (S4, U4) | (U4, S4) | (E4m3, E5m2) | (E5m2, E4m3))
 }
 

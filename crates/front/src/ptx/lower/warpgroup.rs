@@ -1,6 +1,6 @@
 //! Products of warp groups.
 
-use super::matrix::{Shape, fragment, kind, matrix_type, need_shape, read, register_type};
+use super::matrix::{Shape, combine, fragment, kind, matrix_type, need_shape, read, register_type};
 use super::opcode::Opcode;
 use super::operand::Cx;
 use super::{Lowered, Refusal, Res, exactly, wrong_count};
@@ -54,9 +54,8 @@ fn exists(factor: MatrixTy, sum: MatrixTy, [m, n, k]: Shape) -> bool {
 fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let shape = need_shape(op)?;
     let types = op.all(matrix_type);
-    let same = |a: MatrixTy, b: MatrixTy| a == b || a.bits() == 8 && kind(a) == kind(b);
     let (d, a, b) = match *types.as_slice() {
-        [d, a, b] if exists(a, d, shape) && same(a, b) && !op.has("sp") => (d, a, b),
+        [d, a, b] if exists(a, d, shape) && combine(a, b) && !op.has("sp") => (d, a, b),
         _ => {
             let message = format!("`{}`: products of these types and this shape are not simulated", op.text);
             let hint = "dense ones of f16, bf16, tf32, e4m3, e5m2, s8 and u8 with f16, f32 or s32 results are, for \
@@ -95,9 +94,10 @@ fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> R
             Err(Refusal::new("0 or 1 states whether a factor is transposed", "").at(immediates[index].span))
         }
     };
-    let accumulator = fragment([16, shape[1], shape[2]], MatrixRole::Accumulator, d);
+    let of_warp = [GroupProduct::ROWS, shape[1], shape[2]];
+    let accumulator = fragment(of_warp, MatrixRole::Accumulator, d);
     let a_factor = if in_registers {
-        let rows = fragment([16, shape[1], shape[2]], MatrixRole::A, a);
+        let rows = fragment(of_warp, MatrixRole::A, a);
         let regs = read(cx, op, a_arg, register_type(a), rows.registers())?;
         GroupFactor::Registers { held: RegisterFragment { fragment: rows, regs }, negated: sign(0)? }
     } else {
@@ -111,14 +111,10 @@ fn multiply<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> R
     let dsts = read(cx, op, d_arg, register_type(d), accumulator.registers())?;
     let c = RegisterFragment { fragment: accumulator, regs: dsts.clone() };
     let product = GroupProduct { a: a_factor, b, c, accumulates, d: accumulator, dsts, saturate };
-    note(cx);
-    let sem = Sem::Matrix(Box::new(Matrix::GroupMultiply(product)));
-    Ok(Lowered::new(sem, "wgmma.mma_async", kind(a)))
-}
-
-fn note(cx: &mut Cx<'_, '_>) {
     cx.note(
         "the kernel multiplies matrices by groups of warps: each product is complete at once here, and no bound is \
          judged",
     );
+    let sem = Sem::Matrix(Box::new(Matrix::GroupMultiply(product)));
+    Ok(Lowered::new(sem, "wgmma.mma_async", kind(a)))
 }

@@ -24,45 +24,72 @@ pub(super) fn execute(
     enabled: LaneMask,
 ) -> Result<(), Fault> {
     match bulk {
-        Bulk::Bytes(copy) => bytes(warp, context, pc, copy, enabled),
-        Bulk::Tensor(copy) => tensor_copy::execute(warp, context, pc, copy, enabled),
+        Bulk::Bytes(copy) => {
+            let unit = BulkCopy::UNIT as usize;
+            let from = Targets::new(warp, context, pc, (copy.from, &copy.src), unit, "bulk copy");
+            let to = Targets::new(warp, context, pc, (copy.to, &copy.dst), unit, "bulk copy");
+            each(warp, context, pc, bulk, enabled, |context, lane| {
+                bytes(warp, context, copy, (&from, &to), lane)
+            })
+        }
+        Bulk::Tensor(copy) => {
+            let (maps, boxes) = tensor_copy::targets(warp, context, pc, copy);
+            each(warp, context, pc, bulk, enabled, |context, lane| {
+                tensor_copy::execute(warp, context, copy, (&maps, &boxes), lane)
+            })
+        }
     }
 }
 
-/// Copies contiguous bytes.
+/// Starts and completes the copies of the enabled lanes. `copy` makes that of a lane, and returns the
+/// number of its bytes.
 ///
 /// # Errors
-/// Returns the errors of [`execute`].
-fn bytes(
+/// Returns the errors of `copy`, and one if there is no mbarrier object to signal.
+fn each(
     warp: &Warp,
     context: &mut Context,
     pc: Pc,
-    copy: &BulkCopy,
+    bulk: &Bulk,
     enabled: LaneMask,
+    copy: impl Fn(&mut Context, usize) -> Result<u64, Fault>,
 ) -> Result<(), Fault> {
-    let unit = BulkCopy::UNIT as usize;
-    let from = Targets::new(warp, context, pc, (copy.from, &copy.src), unit, "bulk copy");
-    let to = Targets::new(warp, context, pc, (copy.to, &copy.dst), unit, "bulk copy");
-    let most = if copy.by_warp { 1 } else { enabled.lanes().count() };
+    let (signal, by_warp) = (bulk.signal(), bulk.by_warp());
+    let most = if by_warp { 1 } else { enabled.lanes().count() };
     for lane in enabled.lanes().take(most) {
-        let bytes = warp.operand_in(copy.bytes, &context.shape, lane) & width_mask(32);
-        if !bytes.is_multiple_of(BulkCopy::UNIT) {
-            let message = format!("a bulk copy of {bytes} bytes (lane {lane} of warp {})", warp.id);
-            let hint = "the number of bytes must be a multiple of 16";
-            return Err(fault::at(context.program, pc, message, hint));
-        }
-        context.bulk_units += bytes / BulkCopy::UNIT;
-        if let (Some(_), Some(detector)) = (&copy.signal, &mut context.detector) {
+        if let (Some(_), Some(detector)) = (&signal, &mut context.detector) {
             detector.start_copy(warp.id);
         }
-        for offset in (0..bytes).step_by(unit) {
-            copy_unit(warp, context, copy, (&from, &to), lane, offset)?;
-        }
-        if let Some(signal) = &copy.signal {
+        let bytes = copy(context, lane)?;
+        context.bulk_units += bytes / BulkCopy::UNIT;
+        if let Some(signal) = &signal {
             mbarrier::bytes_arrive(warp, context, pc, signal, lane, bytes)?;
         }
     }
     Ok(())
+}
+
+/// Copies the contiguous bytes of a lane, and returns their number.
+///
+/// # Errors
+/// Returns an error for a number that is no multiple of 16, and if an access is not allowed.
+fn bytes(
+    warp: &Warp,
+    context: &mut Context,
+    copy: &BulkCopy,
+    targets: (&Targets, &Targets),
+    lane: usize,
+) -> Result<u64, Fault> {
+    let bytes = warp.operand_in(copy.bytes, &context.shape, lane) & width_mask(32);
+    if !bytes.is_multiple_of(BulkCopy::UNIT) {
+        let message = format!("a bulk copy of {bytes} bytes (lane {lane} of warp {})", warp.id);
+        let hint = "the number of bytes must be a multiple of 16";
+        return Err(fault::at(context.program, targets.0.pc(), message, hint));
+    }
+    for offset in (0..bytes).step_by(BulkCopy::UNIT as usize) {
+        copy_unit(warp, context, copy, targets, lane, offset)?;
+    }
+    Ok(bytes)
 }
 
 /// Copies 16 bytes of a lane's copy.

@@ -177,9 +177,7 @@ pub(super) fn execute(
             store(&targets, warp, context, (pc, lane), object.encode(), AccessEffect::Writes);
             continue;
         }
-        let Some(mut object) = Object::decode(old) else {
-            return Err(no_object(&targets, warp, context, pc, lane));
-        };
+        let mut object = object_in(old, &targets, warp, context, lane)?;
         if let MbarrierOp::Inval = barrier.op {
             store(&targets, warp, context, (pc, lane), 0, AccessEffect::Writes);
             continue;
@@ -217,9 +215,7 @@ pub(super) fn bytes_arrive(
 ) -> Result<(), Fault> {
     let targets = Targets::new(warp, context, pc, (Space::Shared, signal), 8, "mbarrier access");
     let old = word(&targets, warp, context, pc, lane)?;
-    let Some(mut object) = Object::decode(old) else {
-        return Err(no_object(&targets, warp, context, pc, lane));
-    };
+    let mut object = object_in(old, &targets, warp, context, lane)?;
     let op = MbarrierOp::CompleteTx { bytes: Operand::Imm(bytes) };
     object.count(op, |_| bytes as i64).map_err(|(what, hint)| {
         let message = format!("{what} (lane {lane} of warp {})", warp.id);
@@ -290,9 +286,7 @@ fn over(
     let mut over = LaneMask::empty();
     for lane in enabled.lanes() {
         let word = word(&targets, warp, context, pc, lane)?;
-        let Some(object) = Object::decode(word) else {
-            return Err(no_object(&targets, warp, context, pc, lane));
-        };
+        let object = object_in(word, &targets, warp, context, lane)?;
         if object.is_over(warp.operand_in(phase, &context.shape, lane), parity) {
             over |= LaneMask::lane(lane);
         }
@@ -344,18 +338,26 @@ fn write(targets: &Targets, warp: &Warp, context: &mut Context, lane: usize, wor
     context.objects_changed += 1;
 }
 
-fn no_object(targets: &Targets, warp: &Warp, context: &Context, pc: Pc, lane: usize) -> Fault {
-    let (_, address) = targets.of(lane);
-    let message = format!(
-        "there is no mbarrier object at shared address {address:#x} (lane {lane} of warp {})",
-        warp.id
-    );
-    fault::at(
-        context.program,
-        pc,
-        message,
-        "make it with mbarrier.init, and let a barrier of the block follow",
-    )
+/// Returns the object that the word of a lane's address holds.
+///
+/// # Errors
+/// Returns an error if it holds none.
+fn object_in(
+    word: u64,
+    targets: &Targets,
+    warp: &Warp,
+    context: &Context,
+    lane: usize,
+) -> Result<Object, Fault> {
+    Object::decode(word).ok_or_else(|| {
+        let (_, address) = targets.of(lane);
+        let message = format!(
+            "there is no mbarrier object at shared address {address:#x} (lane {lane} of warp {})",
+            warp.id
+        );
+        let hint = "make it with mbarrier.init, and let a barrier of the block follow";
+        fault::at(context.program, targets.pc(), message, hint)
+    })
 }
 
 #[cfg(test)]

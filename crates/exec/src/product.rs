@@ -22,8 +22,6 @@ pub(super) enum Elements<'a> {
     Held(&'a RegisterFragment),
     /// Their bits by rows.
     Bits(Vec<u64>),
-    /// Zeros.
-    Zeros,
 }
 
 impl<'a> Factor<'a> {
@@ -32,14 +30,12 @@ impl<'a> Factor<'a> {
         Self { ty: held.fragment.ty, elements: Elements::Held(held), inverted: 0 }
     }
 
-    /// Returns the values of its `count` elements, by rows.
-    fn values<T: Copy + Default>(&self, warp: &Warp, count: usize, value: impl Fn(u64) -> T) -> Vec<T> {
+    /// Returns the values of its elements, by rows.
+    fn values<T: Copy + Default>(&self, warp: &Warp, value: impl Fn(u64) -> T) -> Vec<T> {
         let inverted = self.inverted;
         match &self.elements {
-            Elements::Held(held) if inverted == 0 => gather(warp, held, value),
             Elements::Held(held) => gather(warp, held, |bits| value(bits ^ inverted)),
             Elements::Bits(bits) => bits.iter().map(|&bits| value(bits ^ inverted)).collect(),
-            Elements::Zeros => vec![T::default(); count],
         }
     }
 }
@@ -60,8 +56,7 @@ impl Sum<'_> {
     /// Computes the product of the factors `a` and `b`, whose extent along k is given, and adds it to
     /// `c`.
     pub(super) fn compute(&self, warp: &mut Warp, k: usize, [a, b, c]: &[Factor; 3], enabled: LaneMask) {
-        let [m, n] = [self.d.rows, self.d.cols];
-        let shape = [n, k];
+        let shape = [self.d.cols, k];
         match self.d.ty {
             MatrixTy::F16
             | MatrixTy::Bf16
@@ -69,9 +64,8 @@ impl Sum<'_> {
             | MatrixTy::F32
             | MatrixTy::E4m3
             | MatrixTy::E5m2 => {
-                let mut sums = c.values(warp, m * n, single_of(c.ty));
-                let (left, right) =
-                    (a.values(warp, m * k, single_of(a.ty)), b.values(warp, k * n, single_of(b.ty)));
+                let mut sums = c.values(warp, single_of(c.ty));
+                let (left, right) = (a.values(warp, single_of(a.ty)), b.values(warp, single_of(b.ty)));
                 if self.d.ty == MatrixTy::F16 {
                     matrix::singles(shape, &left, &right, &mut sums);
                     self.scatter(warp, &sums, enabled, matrix::to_half);
@@ -81,16 +75,14 @@ impl Sum<'_> {
                 }
             }
             MatrixTy::F64 => {
-                let mut sums = c.values(warp, m * n, f64::from_bits);
-                let (left, right) =
-                    (a.values(warp, m * k, f64::from_bits), b.values(warp, k * n, f64::from_bits));
+                let mut sums = c.values(warp, f64::from_bits);
+                let (left, right) = (a.values(warp, f64::from_bits), b.values(warp, f64::from_bits));
                 matrix::doubles(shape, &left, &right, &mut sums);
                 self.scatter(warp, &sums, enabled, double::bits_of);
             }
             MatrixTy::S4 | MatrixTy::U4 | MatrixTy::S8 | MatrixTy::U8 | MatrixTy::S32 => {
-                let mut sums = c.values(warp, m * n, integer_of(c.ty));
-                let (left, right) =
-                    (a.values(warp, m * k, integer_of(a.ty)), b.values(warp, k * n, integer_of(b.ty)));
+                let mut sums = c.values(warp, integer_of(c.ty));
+                let (left, right) = (a.values(warp, integer_of(a.ty)), b.values(warp, integer_of(b.ty)));
                 matrix::integers(shape, &left, &right, &mut sums);
                 let least = i64::from(i32::MIN);
                 let most = i64::from(i32::MAX);

@@ -6,81 +6,75 @@
 use super::access::{Targets, combined, decode, swizzled};
 use super::context::Context;
 use super::fault::{self, Fault};
-use super::mbarrier;
 use super::memory::Denied;
 use super::races::{AccessEffect, Accessor};
 use super::warp::Warp;
-use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::base::Pc;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{AtomOp, BulkCopy, IntTy, TensorCopy, ValueTy};
 use warpbound_core::program::tensor_map::TensorMap;
 
-/// Copies the boxes of the enabled lanes, one after the other.
-///
-/// # Errors
-/// Returns an error if there is no tensor map with this number of axes, if a box is not in shared memory or
-/// not aligned, if an access is not allowed, or if there is no mbarrier object to signal.
-pub(super) fn execute(
-    warp: &Warp,
-    context: &mut Context,
-    pc: Pc,
-    copy: &TensorCopy,
-    enabled: LaneMask,
-) -> Result<(), Fault> {
+/// Returns the places of the maps and of the boxes.
+pub(super) fn targets(warp: &Warp, context: &Context, pc: Pc, copy: &TensorCopy) -> (Targets, Targets) {
     let unit = TensorCopy::UNIT as usize;
     let maps = Targets::new(warp, context, pc, (copy.space, &copy.map), TensorMap::BYTES, "tensor map");
     let boxes = Targets::new(warp, context, pc, (Space::Shared, &copy.shared), unit, "copy of a tensor");
-    let most = if copy.by_warp { 1 } else { enabled.lanes().count() };
-    for lane in enabled.lanes().take(most) {
-        let map = map_of(warp, context, copy, &maps, lane)?;
-        let start = boxes.of(lane).1;
-        if !start.is_multiple_of(TensorCopy::UNIT) {
-            let message = format!(
-                "the box of a tensor at {start:#x} of shared memory, which is no multiple of 128 (lane {lane} of \
-                 warp {})",
-                warp.id
-            );
-            return Err(fault::at(context.program, pc, message, "align the variable to 128 bytes"));
-        }
-        let (size, room) = (map.box_bytes(), context.shape.total_shared);
-        if size > room.saturating_sub(start) {
-            let message = format!(
-                "a box of {size} bytes at {start:#x} of shared memory, which has {room} bytes (lane {lane} of warp {})",
-                warp.id
-            );
-            let hint = "the product of the extents of the box and the size of an element has to fit";
-            return Err(fault::at(context.program, pc, message, hint));
-        }
-        context.bulk_units += size / BulkCopy::UNIT;
-        if let (Some(_), Some(detector)) = (&copy.signal, &mut context.detector) {
-            detector.start_copy(warp.id);
-        }
-        let first: Vec<i64> = copy
-            .position
-            .iter()
-            .map(|&at| i64::from(warp.operand_in(at, &context.shape, lane) as u32 as i32))
-            .collect();
-        let mover = Mover { warp, copy, map: &map, boxes: &boxes, lane };
-        // parts of 16 bytes stay together where others are exchanged
-        let count = (BulkCopy::UNIT / map.elem.bytes()) as i64;
-        let mut within = vec![0; map.extents.len()];
-        for offset in (0..map.box_bytes()).step_by(BulkCopy::UNIT as usize) {
-            let held = offset_of(&map, start, offset);
-            let mut position: Vec<i64> =
-                first.iter().zip(&within).map(|(first, within)| first + within).collect();
-            if !mover.move_part(context, held, &position, count) {
-                for index in 0..count as u64 {
-                    mover.move_element(context, held + index * map.elem.bytes(), map.element(&position))?;
-                    position[0] += 1;
-                }
-            }
-            advance(&mut within, count, &map.extents);
-        }
-        if let Some(signal) = &copy.signal {
-            mbarrier::bytes_arrive(warp, context, pc, signal, lane, map.box_bytes())?;
-        }
+    (maps, boxes)
+}
+
+/// Copies the box of a lane, and returns the number of its bytes.
+///
+/// # Errors
+/// Returns an error if there is no tensor map with this number of axes, if a box is not in shared memory or
+/// not aligned, or if an access is not allowed.
+pub(super) fn execute(
+    warp: &Warp,
+    context: &mut Context,
+    copy: &TensorCopy,
+    (maps, boxes): (&Targets, &Targets),
+    lane: usize,
+) -> Result<u64, Fault> {
+    let map = map_of(warp, context, copy, maps, lane)?;
+    let start = boxes.of(lane).1;
+    let fault = |message: String, hint| Err(fault::at(context.program, boxes.pc(), message, hint));
+    if !start.is_multiple_of(TensorCopy::UNIT) {
+        let message = format!(
+            "the box of a tensor at {start:#x} of shared memory, which is no multiple of 128 (lane {lane} of \
+             warp {})",
+            warp.id
+        );
+        return fault(message, "align the variable to 128 bytes");
     }
-    Ok(())
+    let (size, room) = (map.box_bytes(), context.shape.total_shared);
+    if size > room.saturating_sub(start) {
+        let message = format!(
+            "a box of {size} bytes at {start:#x} of shared memory, which has {room} bytes (lane {lane} of warp {})",
+            warp.id
+        );
+        return fault(message, "the product of the extents of the box and the size of an element has to fit");
+    }
+    let first: Vec<i64> = copy
+        .position
+        .iter()
+        .map(|&at| i64::from(warp.operand_in(at, &context.shape, lane) as u32 as i32))
+        .collect();
+    let mover = Mover { warp, copy, map: &map, boxes, lane };
+    // parts of 16 bytes stay together where others are exchanged
+    let count = (BulkCopy::UNIT / map.elem.bytes()) as i64;
+    let mut within = vec![0; map.extents.len()];
+    for offset in (0..size).step_by(BulkCopy::UNIT as usize) {
+        let held = offset_of(&map, start, offset);
+        let mut position: Vec<i64> =
+            first.iter().zip(&within).map(|(first, within)| first + within).collect();
+        if !mover.move_part(context, held, &position, count) {
+            for index in 0..count as u64 {
+                mover.move_element(context, held + index * map.elem.bytes(), map.element(&position))?;
+                position[0] += 1;
+            }
+        }
+        advance(&mut within, count, &map.extents);
+    }
+    Ok(size)
 }
 
 /// Advances a position within a box by a number of elements that divides the extent of axis 0.
@@ -149,12 +143,8 @@ impl Mover<'_> {
     fn move_part(&self, context: &mut Context, offset: u64, position: &[i64], count: i64) -> bool {
         let unit = BulkCopy::UNIT as usize;
         let thread = self.warp.thread(self.lane);
-        let mut last = position.to_vec();
-        last[0] += count - 1;
-        let (Some(global), Some(_)) = (self.map.element(position), self.map.element(&last)) else {
-            return false;
-        };
-        if self.copy.reduce.is_some() {
+        let Some(global) = self.map.element(position) else { return false };
+        if self.copy.reduce.is_some() || (position[0] + count) as u64 > self.map.dims[0] {
             return false;
         }
         let shared = self.boxes.of(self.lane).1.wrapping_add(offset);

@@ -51,7 +51,10 @@ pub(super) fn multiply(
     let columns = reader.read(&product.b, 0..product.d.cols, depth)?;
     let accumulates = warp.pred(product.accumulates);
     let c = match accumulates & enabled {
-        lanes if lanes.is_empty() => Factor { elements: Elements::Zeros, ..Factor::held(&product.c) },
+        lanes if lanes.is_empty() => {
+            let zeros = vec![0; product.d.rows * product.d.cols];
+            Factor { elements: Elements::Bits(zeros), ..Factor::held(&product.c) }
+        }
         lanes if lanes == enabled => Factor::held(&product.c),
         lanes => {
             let message = format!("only lanes {lanes} of warp {} want the sum with the addend", warp.id);
@@ -66,7 +69,7 @@ pub(super) fn multiply(
 
 /// Returns the bits that change the sign of an element.
 fn inverted(ty: MatrixTy, negated: bool) -> u64 {
-    if negated { 1 << (ty.register_bits().min(ty.bits()) - 1) } else { 0 }
+    if negated { 1 << (ty.bits() - 1) } else { 0 }
 }
 
 /// Returns a matrix by rows, of which the elements are given by columns of this length.

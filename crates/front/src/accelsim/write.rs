@@ -13,7 +13,7 @@ use warpbound_core::base::{LaneMask, Pc, RegId};
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{BlockPaths, Footprint, Step, WarpPath};
-use warpbound_core::program::sem::Sem;
+use warpbound_core::program::sem::{Matrix, Sem};
 use warpbound_core::program::{Area, Flow, Instr, KernelCode, MemoryOp, RegKind};
 
 /// The maximum number of sources in a line.
@@ -312,7 +312,8 @@ fn choose_opcode(instr: &Instr, class: &str) -> Result<(String, OpcodeEffect), S
         instr.sem,
         Sem::Load { .. } | Sem::Store { .. } | Sem::Atomic(_) | Sem::AsyncCopy { .. } | Sem::Nop
     );
-    if instr.waits_untimed().is_some() && !matches!(instr.sem, Sem::Mbarrier(_) | Sem::Sleep { .. }) {
+    let by_group = |matrix: &Matrix| matches!(matrix, Matrix::GroupMultiply(_));
+    if matches!(&instr.sem, Sem::Bulk(_)) || matches!(&instr.sem, Sem::Matrix(matrix) if by_group(matrix)) {
         return Err("a bulk copy, or a product of a warp group".to_owned());
     }
     if instr.memory.is_some() && !simple || matches!(instr.sem, Sem::Mbarrier(_)) {

@@ -75,6 +75,14 @@ impl Bulk {
         }
     }
 
+    /// Returns whether the warp copies once. Otherwise each lane copies.
+    pub fn by_warp(&self) -> bool {
+        match self {
+            Self::Bytes(copy) => copy.by_warp,
+            Self::Tensor(copy) => copy.by_warp,
+        }
+    }
+
     /// Returns the address of the mbarrier object that it signals when it is complete, if it does.
     pub fn signal(&self) -> Option<Address> {
         match self {

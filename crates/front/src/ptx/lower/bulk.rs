@@ -8,7 +8,7 @@ use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
-use warpbound_core::program::sem::{AtomOp, Bulk, BulkCopy, Sem, TensorCopy, ValueTy};
+use warpbound_core::program::sem::{Address, AtomOp, Bulk, BulkCopy, Sem, TensorCopy, ValueTy};
 
 /// Lowers `cp.async.bulk` and `cp.reduce.async.bulk`, whose `async` has been consumed.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
@@ -91,13 +91,15 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         dst: cx.address(dst, Some(to))?.1,
         bytes: cx.src(bytes, Type::Bits(32))?,
         reduce,
-        signal: match signal {
-            Some(signal) => Some(cx.address(signal, Some(Space::Shared))?.1),
-            None => None,
-        },
+        signal: object(cx, signal)?,
         by_warp: false,
     };
     plain(Sem::Bulk(Box::new(Bulk::Bytes(copy))), "cp.async.bulk")
+}
+
+/// Returns the address of the mbarrier object that a copy signals, if it does.
+fn object(cx: &mut Cx<'_, '_>, signal: Option<&Operand>) -> Res<Option<Address>> {
+    signal.map(|signal| Ok(cx.address(signal, Some(Space::Shared))?.1)).transpose()
 }
 
 fn note(cx: &mut Cx<'_, '_>) {
@@ -140,10 +142,7 @@ fn tensor<'a>(
         shared: cx.address(shared, Some(Space::Shared))?.1,
         stores: to == Space::Global,
         reduce: operation,
-        signal: match signal {
-            Some(signal) => Some(cx.address(signal, Some(Space::Shared))?.1),
-            None => None,
-        },
+        signal: object(cx, signal)?,
         by_warp: false,
     };
     Ok(Lowered::new(Sem::Bulk(Box::new(Bulk::Tensor(copy))), "cp.async.bulk", TypeKind::None))

@@ -115,10 +115,7 @@ fn bulk(cx: &mut Cx, d: &Decoded, reduce: Option<(AtomOp, ValueTy)>) -> Res<()> 
     let bytes = cx.value(IntOp::Shl, U32, &[units, Src::Imm(BulkCopy::UNIT.ilog2().into())]);
     let (src, dst) = (place(cx, d, "m", from)?, place(cx, d, "t", to)?);
     let signal = match (to, uniform(d, "t")) {
-        (Space::Shared, Some(value)) => {
-            let object = cx.register_of(value, 1).map_or(Src::Imm(0), Src::Reg);
-            Some(Address { base: object, offset: 0 })
-        }
+        (Space::Shared, Some(value)) => Some(Address { base: cx.word(value, 1), offset: 0 }),
         _ => None,
     };
     let copy = BulkCopy { from, src, to, dst, bytes, reduce, signal, by_warp: true };
@@ -139,12 +136,11 @@ fn tensor(cx: &mut Cx, d: &Decoded, stores: bool) -> Res<()> {
     let Some(first) = uniform(d, "t") else {
         return refuse(format!("{} without an address", d.op.name), "");
     };
-    let mut further = |step: u8| cx.register_of(first, step).map_or(Src::Imm(0), Src::Reg);
     let (signal, before) = match stores {
         true => (None, 1),
-        false => (Some(Address { base: further(1), offset: 0 }), 2),
+        false => (Some(Address { base: cx.word(first, 1), offset: 0 }), 2),
     };
-    let position = (0..axes).map(|axis| further(before + axis)).collect();
+    let position = (0..axes).map(|axis| cx.word(first, before + axis)).collect();
     let reduce = if d.has("op") { Some(memory::named_operation(d)?) } else { None };
     let (shared, map) = (place(cx, d, "t", Space::Shared)?, place(cx, d, "m", Space::Global)?);
     let space = Space::Generic;
@@ -169,8 +165,8 @@ fn place(cx: &mut Cx, d: &Decoded, name: &str, space: Space) -> Res<Address> {
         return refuse(format!("{} without an address", d.op.name), "");
     };
     let base = match space {
-        Space::Shared => cx.register_of(value, 0).map_or(Src::Imm(0), Src::Reg),
-        _ => memory::pair(cx, value),
+        Space::Shared => cx.word(value, 0),
+        _ => Src::Reg(cx.packed(value, 0)),
     };
     Ok(Address { base, offset: 0 })
 }
@@ -215,17 +211,11 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
         return missing("a descriptor");
     };
     let says = |what: &str| group.part.contains(what);
-    let factor = |cx: &mut Cx, first: u8, ty: MatrixTy, letter: char| {
-        let parts =
-            [first, first + 1].map(|step| cx.register_of(descriptor, step).map_or(Src::Imm(0), Src::Reg));
-        let dst = cx.wide();
-        cx.push(Sem::Pack { dst, parts: parts.to_vec(), bits: 32 });
-        SharedFactor {
-            descriptor: Src::Reg(dst),
-            ty,
-            transposed: says(&format!(".tnsp{letter}")),
-            negated: says(&format!(".neg{letter}")),
-        }
+    let factor = |cx: &mut Cx, first: u8, ty: MatrixTy, letter: char| SharedFactor {
+        descriptor: Src::Reg(cx.packed(descriptor, first)),
+        ty,
+        transposed: says(&format!(".tnsp{letter}")),
+        negated: says(&format!(".neg{letter}")),
     };
     let of = |role, ty, cols| Fragment { role, ty, rows: GroupProduct::ROWS, cols };
     let held = |cx: &mut Cx, name: &str, fragment: Fragment| {

@@ -75,15 +75,6 @@ pub(super) fn register(cx: &mut Cx, value: Value, step: u8) -> RegId {
     }
 }
 
-/// Returns a register with the `step`-th double of an operand, which is a pair of registers.
-fn wide(cx: &mut Cx, value: Value, step: u8) -> RegId {
-    let parts =
-        [2 * step, 2 * step + 1].map(|step| cx.register_of(value, step).map_or(Src::Imm(0), Src::Reg));
-    let dst = cx.wide();
-    cx.push(Sem::Pack { dst, parts: parts.to_vec(), bits: 32 });
-    dst
-}
-
 /// Lowers a product of matrices.
 fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     let signed = |name: &&str| d.operand(name).is_some_and(|operand| operand.neg || operand.abs);
@@ -139,7 +130,7 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
         };
         let count = fragment.registers() as u8;
         let regs = (0..count)
-            .map(|step| if doubles { wide(cx, value, step) } else { register(cx, value, step) })
+            .map(|step| if doubles { cx.packed(value, 2 * step) } else { register(cx, value, step) })
             .collect();
         read.push(RegisterFragment { fragment, regs });
     }

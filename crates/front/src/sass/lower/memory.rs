@@ -130,7 +130,7 @@ fn address_of(cx: &mut Cx, d: &Decoded, name: &str) -> Res<Address> {
                 let word = Src::Reg(cx.register(number));
                 Some(super::conversion::widened(cx, word, super::U32))
             }
-            Register::Number(_) if wide => Some(pair(cx, Value::Register(register))),
+            Register::Number(_) if wide => Some(Src::Reg(cx.packed(Value::Register(register), 0))),
             Register::Number(number) => Some(Src::Reg(cx.register(number))),
         };
         return sum(cx, (own, scale), uniform, offset, wide);
@@ -179,7 +179,7 @@ fn sum(
     };
     let shared = match uniform {
         None | Some(Register::Fixed) => None,
-        Some(register) if wide => Some(pair(cx, Value::Uniform(register))),
+        Some(register) if wide => Some(Src::Reg(cx.packed(Value::Uniform(register), 0))),
         Some(Register::Number(number)) => Some(Src::Reg(cx.shared(number))),
     };
     let base = match (own, shared) {
@@ -193,14 +193,6 @@ fn sum(
         }
     };
     Ok(Address { base, offset })
-}
-
-/// Returns the 64 bits of a pair of registers.
-pub(super) fn pair(cx: &mut Cx, value: Value) -> Src {
-    let parts = [0, 1].map(|step| cx.register_of(value, step).map_or(Src::Imm(0), Src::Reg));
-    let dst = cx.wide();
-    cx.push(Sem::Pack { dst, parts: parts.to_vec(), bits: 32 });
-    Src::Reg(dst)
 }
 
 /// Lowers an asynchronous copy from global to shared memory.

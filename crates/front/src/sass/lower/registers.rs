@@ -74,6 +74,20 @@ impl Cx<'_> {
         }
     }
 
+    /// Returns a word of a value: the register `step` registers further, or zero for the one that is
+    /// always zero.
+    pub(super) fn word(&mut self, value: Value, step: u8) -> Src {
+        self.register_of(value, step).map_or(Src::Imm(0), Src::Reg)
+    }
+
+    /// Returns a register with the 64 bits of the two words of a value from this one on.
+    pub(super) fn packed(&mut self, value: Value, step: u8) -> RegId {
+        let parts = vec![self.word(value, step), self.word(value, step + 1)];
+        let dst = self.wide();
+        self.push(Sem::Pack { dst, parts, bits: 32 });
+        dst
+    }
+
     /// Returns the number of the register `step` registers further.
     pub(super) fn further(&self, number: u8, step: u8) -> u8 {
         self.encoding.registers.general.further(number, step)

@@ -9,9 +9,10 @@ mod choice;
 
 use super::Vectors;
 use super::access::Access;
+use super::arith::float;
 use super::registers::{RegisterMap, RegisterRow};
 use super::stack::SimtStack;
-use warpbound_core::base::{LaneMask, Pc, RegId};
+use warpbound_core::base::{LaneMask, Pc, RegId, WARP_SIZE};
 use warpbound_core::isa::Space;
 use warpbound_core::path::{MemoryUse, Step};
 use warpbound_core::program::sem::{
@@ -52,8 +53,18 @@ pub(super) enum Kind {
     Widen(Widen),
     /// The low 32 bits of a wide row.
     Truncate,
+    /// The high 32 bits of a wide row.
+    Upper,
+    /// Both halves of the wide row `a`: the low one in `d`, and the high one in `b`.
+    Halves,
     /// An operation in single precision, on narrow rows.
     Single {
+        op: Single,
+        /// Whether subnormal sources and results are flushed to zero.
+        ftz: bool,
+    },
+    /// An operation like `Single`, whose result is clamped to [0, 1].
+    Saturated {
         op: Single,
         /// Whether subnormal sources and results are flushed to zero.
         ftz: bool,
@@ -76,6 +87,8 @@ pub(super) enum Kind {
     SelectWide,
     /// Logic on predicates.
     Predicates,
+    /// Logic on the bits of narrow rows by this truth table, and on predicates.
+    Lop3Predicate(u8),
     /// A load; `a` is an index into [`Code::accesses`].
     Load,
     /// A store; `a` is an index into [`Code::accesses`].
@@ -105,8 +118,19 @@ pub(super) enum Narrow {
     MaxUnsigned,
     MaxSigned,
     Lop3(u8),
-    FunnelLeft { wrap: bool },
-    FunnelRight { wrap: bool },
+    /// The field of `a` at bit `b` with `c` bits.
+    Extract {
+        signed: bool,
+    },
+    CountOnes,
+    /// The magnitude of a signed number.
+    Magnitude,
+    FunnelLeft {
+        wrap: bool,
+    },
+    FunnelRight {
+        wrap: bool,
+    },
     Xmad(Xmad),
 }
 
@@ -153,6 +177,8 @@ pub(super) enum Single {
     Add,
     Sub,
     Mul,
+    /// Rounded towards zero.
+    MulToZero,
     Fma,
     Div,
     /// Division as a multiplication by a reciprocal that is flushed to zero if it is subnormal.
@@ -167,6 +193,10 @@ pub(super) enum Single {
     Max,
     FromSigned,
     FromUnsigned,
+    /// Rounded up.
+    FromSignedUp,
+    /// Rounded up.
+    FromUnsignedUp,
     /// Rounded towards zero, and clamped.
     ToSigned,
     /// Rounded towards zero, and clamped.
@@ -326,6 +356,18 @@ impl Code {
             Sem::Int { op: int, ty, dst, src, carry, saturate: false } if *carry == Carry::default() => {
                 choice::integer(map, (*int, *ty), *dst, src, op)
             }
+            // compilers make constants in this way, too
+            Sem::Float {
+                op: name,
+                ty,
+                mode,
+                dst,
+                src: [Operand::Imm(a), Operand::Imm(b), Operand::Imm(c)],
+            } => {
+                let [a, b, c] = [*a, *b, *c].map(|value| [value; WARP_SIZE]);
+                let [value, ..] = float::lanes(*name, *ty, *mode, [&a, &b, &c]);
+                choice::mov(map, *dst, Operand::Imm(value & map.width(*dst)), op)
+            }
             Sem::Float { op: float, ty, mode, dst, src } => {
                 choice::float(map, (*float, *ty, *mode), *dst, src, op)
             }
@@ -336,6 +378,7 @@ impl Code {
                 op.kind = Kind::Predicates;
                 Some(())
             }
+            Sem::Lop3Pred(logic) => choice::logic_with_predicate(map, logic, op),
             Sem::Pack { dst, parts, bits: 32 } => match (map.place(*dst), parts.as_slice()) {
                 (RegisterRow::Wide(d), [low, high]) => choice::rows(
                     op,
@@ -345,6 +388,7 @@ impl Code {
                 ),
                 _ => None,
             },
+            Sem::Unpack { dsts, src, bits: 32 } => choice::halves(map, dsts, *src, op),
             // whatever has no decoded form is interpreted
             _ => None,
         };

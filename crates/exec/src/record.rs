@@ -40,12 +40,12 @@ const KEPT: usize = 8;
 /// further on has the same timing. In shared memory, the same holds for a number of whole words.
 struct RecordedAccess {
     space: Space,
-    /// The start of the access within its line or word, in bytes.
+    /// The result of [`begin`].
     begin: u64,
     enabled: LaneMask,
     span: Span,
     extra_transactions: u8,
-    /// Its lines, relative to the line in which it begins.
+    /// Its lines, relative to [`first_line`].
     lines: Vec<LineUse>,
 }
 
@@ -104,7 +104,7 @@ impl Record {
         if self.addresses.is_some() {
             return None;
         }
-        let begin = begin(space, span);
+        let begin = begin(space, span)?;
         let seen = accesses.iter().find(|seen| {
             (seen.enabled, seen.space, seen.begin) == (enabled, space, begin)
                 && seen.span.offsets == span.offsets
@@ -112,7 +112,7 @@ impl Record {
         if let Some(traffic) = &mut self.traffic
             && !seen.lines.is_empty()
         {
-            let first = memory.packed_address(span.low) / LineUse::LINE_BYTES;
+            let first = first_line(space, span, memory);
             traffic.group.extend(seen.lines.iter().map(|line| line.moved(first)));
         }
         Some(seen.extra_transactions)
@@ -127,12 +127,8 @@ impl Record {
         extra_transactions: u8,
         memory: &mut Memory,
     ) {
-        let first = match space {
-            Space::Global => memory.packed_address(span.low) / LineUse::LINE_BYTES,
-            Space::Shared => 0,
-            // in other spaces, addresses further on need not have the same lines further on
-            _ => return,
-        };
+        let Some(begin) = begin(space, span) else { return };
+        let first = first_line(space, span, memory);
         let place = pc.index();
         if self.seen.len() <= place {
             self.seen.resize_with(place + 1, Seen::default);
@@ -143,7 +139,6 @@ impl Record {
         lines.clear();
         let group = self.traffic.as_ref().map_or(&[][..], |traffic| &traffic.group);
         lines.extend(group.iter().map(|line| line.moved(first.wrapping_neg())));
-        let begin = begin(space, span);
         let seen = RecordedAccess { space, begin, enabled, span: *span, extra_transactions, lines };
         if is_full {
             accesses[*oldest] = seen;
@@ -207,9 +202,22 @@ impl Record {
     }
 }
 
-/// Returns the start of an access within its line or word, in bytes.
-fn begin(space: Space, span: &Span) -> u64 {
-    span.low % if space == Space::Shared { WORD } else { LineUse::LINE_BYTES }
+/// Returns what the starts of two accesses with the same lines, relative to the first one, have in
+/// common; `None` if that is not known for the space.
+fn begin(space: Space, span: &Span) -> Option<u64> {
+    match space {
+        Space::Global => Some(span.low % LineUse::LINE_BYTES),
+        Space::Shared => Some(span.low % WORD),
+        // few addresses are accessed, and each most often
+        Space::Const | Space::Param => Some(span.low),
+        // addresses further on need not have the same lines further on
+        Space::Local | Space::Generic => None,
+    }
+}
+
+/// Returns the line from which the lines of an access are counted.
+fn first_line(space: Space, span: &Span, memory: &mut Memory) -> u64 {
+    if space == Space::Global { memory.packed_address(span.low) / LineUse::LINE_BYTES } else { 0 }
 }
 
 impl Collecting<'_> {
@@ -221,6 +229,12 @@ impl Collecting<'_> {
         } else {
             self.traffic.lines.touch(address, bytes);
         }
+    }
+
+    /// Adds accesses to global memory that together touch all bytes of a range, which lies in one
+    /// region.
+    pub(super) fn range(&mut self, memory: &mut Memory, address: u64, bytes: u64) {
+        self.traffic.lines.touch_range(memory.packed_address(address), bytes);
     }
 
     /// Adds a lane's access to a constant or a parameter.

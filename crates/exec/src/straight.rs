@@ -14,7 +14,7 @@ use super::rows::{Row, Vectorised, holds, map1, map2, map3, put, put_wide, sprea
 use super::span::KeptPositions;
 use super::step;
 use super::warp::Warp;
-use warpbound_core::base::{LaneMask, Pc};
+use warpbound_core::base::{LaneMask, Pc, WARP_SIZE};
 use warpbound_core::path::{Step, WarpPath};
 use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{Addend, Xmad, XmadFlags};
@@ -71,6 +71,21 @@ impl Vectorised for Straight<'_, '_> {
                     }
                     continue;
                 }
+                Kind::Lop3Predicate(table) => {
+                    let rows = &mut warp.registers.narrow;
+                    let value = combined(rows, table, op);
+                    if let Sem::Lop3Pred(logic) = &context.program.instr(pc).sem {
+                        if logic.dst.is_some() {
+                            put(&mut rows[op.d as usize], &guarded, |lane| value.0[lane]);
+                        }
+                        if let Some(pred) = logic.pred {
+                            let not_zero = holds(&value, &Row([0; WARP_SIZE]), |a, b| a != b);
+                            let holds = per_lane::logic(logic.op, not_zero, warp.pred(logic.with));
+                            warp.set_pred(pred, holds, enabled);
+                        }
+                    }
+                    continue;
+                }
                 Kind::Compare { relation, negate } => {
                     let related = related(&warp.registers, relation, op);
                     if let Sem::Compare(compare) = &context.program.instr(pc).sem {
@@ -112,8 +127,25 @@ fn on_rows<const FUSED: bool>(registers: &mut Registers, op: &Op, mask: &Row<u32
             let source = &wide[op.a as usize];
             put(&mut narrow[op.d as usize], mask, |lane| source.0[lane] as u32);
         }
+        Kind::Upper => {
+            let source = &wide[op.a as usize];
+            put(&mut narrow[op.d as usize], mask, |lane| (source.0[lane] >> 32) as u32);
+        }
+        Kind::Halves => {
+            let source = &wide[op.a as usize];
+            put(&mut narrow[op.d as usize], mask, |lane| source.0[lane] as u32);
+            put(&mut narrow[op.b as usize], mask, |lane| (source.0[lane] >> 32) as u32);
+        }
         Kind::Single { op: kind, ftz: false } => on_single::<FUSED, false>(narrow, kind, op, mask),
         Kind::Single { op: kind, ftz: true } => on_single::<FUSED, true>(narrow, kind, op, mask),
+        Kind::Saturated { op: kind, ftz } => {
+            if ftz {
+                on_single::<FUSED, true>(narrow, kind, op, mask);
+            } else {
+                on_single::<FUSED, false>(narrow, kind, op, mask);
+            }
+            map1(narrow, op.d, op.d, mask, single::saturated);
+        }
         Kind::Double(kind) => on_double(wide, kind, op, mask),
         Kind::SingleToDouble => {
             let source = &narrow[op.a as usize];
@@ -136,6 +168,7 @@ fn on_rows<const FUSED: bool>(registers: &mut Registers, op: &Op, mask: &Row<u32
         | Kind::SelectNarrow
         | Kind::SelectWide
         | Kind::Predicates
+        | Kind::Lop3Predicate(_)
         | Kind::Load
         | Kind::Store => {}
     }
@@ -170,16 +203,21 @@ fn on_narrow(rows: &mut [Row<u32>], kind: Narrow, op: &Op, mask: &Row<u32>) {
         Narrow::MaxUnsigned => map2(rows, d, [a, b], mask, u32::max),
         Narrow::MaxSigned => map2(rows, d, [a, b], mask, |a, b| (a as i32).max(b as i32) as u32),
         Narrow::Lop3(table) => {
-            // row i of the table is the result where the bits of a, b, c are those of i
-            let row = |i: u32| 0u32.wrapping_sub(u32::from(table) >> i & 1);
-            let rows_of_table: [u32; 8] = std::array::from_fn(|i| row(i as u32));
-            map3(rows, d, [a, b, c], mask, |a, b, c| {
-                let [t0, t1, t2, t3, t4, t5, t6, t7] = rows_of_table;
-                let without_a = !b & (!c & t0 | c & t1) | b & (!c & t2 | c & t3);
-                let with_a = !b & (!c & t4 | c & t5) | b & (!c & t6 | c & t7);
-                !a & without_a | a & with_a
-            });
+            let value = combined(rows, table, op);
+            put(&mut rows[d as usize], mask, |lane| value.0[lane]);
         }
+        Narrow::Extract { signed } => map3(rows, d, [a, b, c], mask, |a, b, c| {
+            let (position, length) = (b & 0xff, c & 0xff);
+            // bits beyond the top bit are the sign, or zero
+            let value = if signed { i64::from(a as i32) } else { i64::from(a) };
+            let field = (value >> position.min(63)) as u64;
+            // move the top bit of the field to the top, and back
+            let unused = 64 - length.min(32);
+            let field = if length == 0 { 0 } else { field << (unused & 63) };
+            if signed { ((field as i64) >> (unused & 63)) as u32 } else { (field >> (unused & 63)) as u32 }
+        }),
+        Narrow::CountOnes => map1(rows, d, a, mask, u32::count_ones),
+        Narrow::Magnitude => map1(rows, d, a, mask, |a| (a as i32).unsigned_abs()),
         Narrow::FunnelLeft { wrap } => map3(rows, d, [a, b, c], mask, |a, b, c| {
             let amount = if wrap { c & 31 } else { c.min(32) };
             let both = u64::from(b) << 32 | u64::from(a);
@@ -192,6 +230,23 @@ fn on_narrow(rows: &mut [Row<u32>], kind: Narrow, op: &Op, mask: &Row<u32>) {
             (both >> amount) as u32
         }),
     }
+}
+
+/// Returns the combination of the bits of three rows by a truth table.
+#[inline(always)]
+fn combined(rows: &[Row<u32>], table: u8, op: &Op) -> Row<u32> {
+    // row i of the table is the result where the bits of a, b, c are those of i
+    let row = |i: usize| 0u32.wrapping_sub(u32::from(table) >> i & 1);
+    let [t0, t1, t2, t3, t4, t5, t6, t7]: [u32; 8] = std::array::from_fn(row);
+    let [a, b, c] = [op.a, op.b, op.c].map(|row| &rows[row as usize]);
+    let mut value = Row([0; WARP_SIZE]);
+    for lane in 0..WARP_SIZE {
+        let (a, b, c) = (a.0[lane], b.0[lane], c.0[lane]);
+        let without_a = !b & (!c & t0 | c & t1) | b & (!c & t2 | c & t3);
+        let with_a = !b & (!c & t4 | c & t5) | b & (!c & t6 | c & t7);
+        value.0[lane] = !a & without_a | a & with_a;
+    }
+    value
 }
 
 /// Computes [`Xmad::of`] on rows, without branches in the lanes. It is not inlined, so that machine
@@ -296,6 +351,9 @@ fn on_single<const FUSED: bool, const FTZ: bool>(
         Single::Add => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) + value_of(b))),
         Single::Sub => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) - value_of(b))),
         Single::Mul => map2(rows, d, [a, b], mask, |a, b| bits_of(value_of(a) * value_of(b))),
+        Single::MulToZero => {
+            map2(rows, d, [a, b], mask, |a, b| bits_of(single::product_to_zero(value_of(a), value_of(b))));
+        }
         Single::Fma => map3(rows, d, [a, b, c], mask, |a, b, c| {
             bits_of(single::fma::<FUSED>(value_of(a), value_of(b), value_of(c)))
         }),
@@ -314,6 +372,16 @@ fn on_single<const FUSED: bool, const FTZ: bool>(
         Single::Max => map2(rows, d, [a, b], mask, |a, b| single::extremum::<true>(bits(a), bits(b))),
         Single::FromSigned => map1(rows, d, a, mask, |a| (a as i32 as f32).to_bits()),
         Single::FromUnsigned => map1(rows, d, a, mask, |a| (a as f32).to_bits()),
+        Single::FromSignedUp => map1(rows, d, a, mask, |a| {
+            let (exact, nearest) = (f64::from(a as i32), a as i32 as f32);
+            let is_lower = u32::from(f64::from(nearest) < exact);
+            let bits = nearest.to_bits();
+            if nearest < 0.0 { bits.wrapping_sub(is_lower) } else { bits.wrapping_add(is_lower) }
+        }),
+        Single::FromUnsignedUp => map1(rows, d, a, mask, |a| {
+            let nearest = a as f32;
+            nearest.to_bits().wrapping_add(u32::from(f64::from(nearest) < f64::from(a)))
+        }),
         Single::ToSigned => map1(rows, d, a, mask, |a| f32::from_bits(a) as i32 as u32),
         Single::ToUnsigned => map1(rows, d, a, mask, |a| f32::from_bits(a) as u32),
     }

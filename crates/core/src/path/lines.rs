@@ -46,6 +46,22 @@ impl Lines {
         }
     }
 
+    /// Adds the accesses of lanes that together touch all bytes of a range; nothing else may have been
+    /// added.
+    pub fn touch_range(&mut self, address: u64, bytes: u64) {
+        debug_assert!(self.pending.is_empty(), "lines are in ascending order");
+        let mut left = bytes;
+        let mut at = address;
+        while left > 0 {
+            let offset = at % LineUse::LINE_BYTES;
+            let here = left.min(LineUse::LINE_BYTES - offset);
+            let mask = u128::MAX >> (LineUse::LINE_BYTES - here) << offset;
+            self.pending.push((at / LineUse::LINE_BYTES, mask));
+            left -= here;
+            at = at.wrapping_add(here);
+        }
+    }
+
     /// Adds an access of a lane to its local memory. Words at the same local address are adjacent
     /// for the lanes of a warp, so an access of 4 bytes by all lanes fills one line. `words` is the
     /// number of words per thread, `warp` is the number of the warp in the launch, and `base` is

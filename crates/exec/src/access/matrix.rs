@@ -210,7 +210,7 @@ fn pieces(
         .map(|index| {
             let first = start.wrapping_add(away(fragment.position(index)));
             let addresses = lanes.map(|offset| first.wrapping_add(offset));
-            let targets = Targets { space: block.space, addresses, size, verb, pc };
+            let targets = Targets { space: block.space, addresses, size, verb, pc, range: None };
             Piece { targets, register: index / per, shift: index % per * bits }
         })
         .collect())

@@ -36,6 +36,9 @@ pub(super) struct Targets {
     size: usize,
     verb: &'static str,
     pc: Pc,
+    /// The start and the number of the bytes that the enabled lanes touch, if they are adjacent and in
+    /// one region of global memory, as far as that is known.
+    range: Option<(u64, u64)>,
 }
 
 impl Targets {
@@ -56,7 +59,7 @@ impl Targets {
         };
         let offset = address.offset as u64;
         let addresses = std::array::from_fn(|lane| base[lane].wrapping_add(offset) & width);
-        Self { space, addresses, size, verb, pc }
+        Self { space, addresses, size, verb, pc, range: None }
     }
 
     /// Returns the program counter of the instruction.
@@ -211,6 +214,9 @@ impl Targets {
         (memory, shape): (&mut Memory, &Shape),
         group: &mut Collecting<'_>,
     ) {
+        if let (Some((low, bytes)), false) = (self.range, apart) {
+            return group.range(memory, low, bytes);
+        }
         for lane in enabled.lanes() {
             match self.of(lane) {
                 (Space::Global, address) => group.global(memory, address, self.size, apart),

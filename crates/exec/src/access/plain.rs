@@ -35,6 +35,8 @@ pub(in super::super) struct Access {
     /// The accesses at constant offsets from the same row of addresses, which is not changed between
     /// them. They have parts of the same size.
     group: u32,
+    /// Whether all parts are whole narrow rows.
+    words: bool,
     /// Whether to execute the access lane by lane even if this is not necessary.
     by_lane: bool,
 }
@@ -135,7 +137,8 @@ impl Access {
         };
         let element = usize::from(ty.bits / 8);
         let offset = addr.offset as u64;
-        Self { space, base, offset, element, signed: ty.signed, parts, group: 0, by_lane }
+        let words = element == 4 && parts.iter().all(|part| matches!(part, Part::Narrow(_, u32::MAX)));
+        Self { space, base, offset, element, signed: ty.signed, parts, group: 0, words, by_lane }
     }
 
     /// Makes the access one of a group.
@@ -213,6 +216,9 @@ pub(in super::super) fn load(
     (access, kept): (&Access, &mut KeptPositions),
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
+    if enabled.is_empty() {
+        return Ok(access.unused(pc, context));
+    }
     if let Some((space, low, span)) = access.stretch(warp, enabled, kept)
         && let Some(bytes) = context.memory.stretch(space, low, span.bytes)
     {
@@ -239,6 +245,9 @@ pub(in super::super) fn store(
     (access, kept): (&Access, &mut KeptPositions),
     enabled: LaneMask,
 ) -> Result<MemoryUse, Fault> {
+    if enabled.is_empty() {
+        return Ok(access.unused(pc, context));
+    }
     if let Some((space, low, span)) = access.stretch(warp, enabled, kept)
         && let Some(bytes) = context.memory.stretch_mut(space, low, span.bytes)
     {
@@ -282,25 +291,23 @@ fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registe
                 }
             }
         }
-        (pattern, 4, &[Part::Narrow(row, u32::MAX)]) => {
+        (pattern, _, &[Part::Narrow(row, _)]) if access.words => {
             let row = &mut registers.narrow[row as usize];
             let (words, _) = bytes.as_chunks::<4>();
-            let word = |at: usize| u32::from_le_bytes(words[at / 4]);
             match (pattern, enabled, words.first_chunk::<WARP_SIZE>()) {
                 (Pattern::Consecutive, LaneMask::ALL, Some(words)) => {
                     for (value, word) in row.0.iter_mut().zip(words) {
                         *value = u32::from_le_bytes(*word);
                     }
                 }
-                (_, LaneMask::ALL, _) => {
-                    for lane in 0..WARP_SIZE {
-                        row.0[lane] = word(place(span, lane));
-                    }
-                }
-                _ => {
-                    for lane in enabled.lanes() {
-                        row.0[lane] = word(place(span, lane));
-                    }
+                _ => gather_words(row, words, span, enabled),
+            }
+        }
+        (_, _, parts) if access.words => {
+            let (words, _) = bytes.as_chunks::<4>();
+            for (index, part) in parts.iter().enumerate() {
+                if let (&Part::Narrow(row, _), Some(words)) = (part, words.get(index..)) {
+                    gather_words(&mut registers.narrow[row as usize], words, span, enabled);
                 }
             }
         }
@@ -310,6 +317,21 @@ fn gather(access: &Access, bytes: &[u8], span: &Span, enabled: LaneMask, registe
                 let bytes = &bytes[at..at + element * parts.len()];
                 put_parts(access, bytes, lane, registers);
             }
+        }
+    }
+}
+
+/// Moves the word at the place of each lane to its register.
+#[inline(always)]
+fn gather_words(row: &mut Row<u32>, words: &[[u8; 4]], span: &Span, enabled: LaneMask) {
+    let word = |lane: usize| u32::from_le_bytes(words[place(span, lane) / 4]);
+    if enabled == LaneMask::ALL {
+        for lane in 0..WARP_SIZE {
+            row.0[lane] = word(lane);
+        }
+    } else {
+        for lane in enabled.lanes() {
+            row.0[lane] = word(lane);
         }
     }
 }
@@ -349,6 +371,17 @@ fn scatter(access: &Access, bytes: &mut [u8], span: &Span, enabled: LaneMask, wa
             } else {
                 for lane in enabled.lanes() {
                     words[place(span, lane) / 4] = row.0[lane].to_le_bytes();
+                }
+            }
+        }
+        (_, parts) if access.words => {
+            // two lanes that write to the same word do so with the same part
+            let (words, _) = bytes.as_chunks_mut::<4>();
+            for (index, part) in parts.iter().enumerate() {
+                let &Part::Narrow(row, _) = part else { continue };
+                let row = &registers.narrow[row as usize];
+                for lane in enabled.lanes() {
+                    words[place(span, lane) / 4 + index] = row.0[lane].to_le_bytes();
                 }
             }
         }
@@ -410,6 +443,12 @@ fn stores_equal_bytes(access: &Access, old: &[u8], lane: usize, warp: &Warp, sha
     old == new
 }
 
+/// Returns whether no lane between two enabled ones is disabled.
+fn is_run(enabled: LaneMask) -> bool {
+    let bits = enabled.bits().checked_shr(enabled.bits().trailing_zeros()).unwrap_or(0);
+    bits & bits.wrapping_add(1) == 0
+}
+
 /// The largest number of bytes that a lane accesses.
 const MAX_ACCESS: usize = 32;
 
@@ -436,7 +475,7 @@ fn take_parts(access: &Access, bytes: &mut [u8], lane: usize, warp: &Warp, shape
 impl Access {
     fn targets(&self, warp: &Warp, context: &Context, pc: Pc, verb: &'static str) -> Targets {
         let addresses = self.addresses(warp, &context.shape);
-        Targets { space: self.space, addresses, size: self.size(), verb, pc }
+        Targets { space: self.space, addresses, size: self.size(), verb, pc, range: None }
     }
 
     /// Returns and records the memory use of an access to one space.
@@ -460,6 +499,15 @@ impl Access {
         }
     }
 
+    /// Returns and records the memory use of an access that no lane executes.
+    fn unused(&self, pc: Pc, context: &mut Context) -> MemoryUse {
+        let space = if self.space == Space::Generic { Space::Global } else { self.space };
+        if let Some(group) = context.record.collect(pc, space) {
+            group.finish();
+        }
+        MemoryUse { space, extra_transactions: 0 }
+    }
+
     #[cold]
     fn compute_use(
         &self,
@@ -474,7 +522,11 @@ impl Access {
         for address in &mut addresses {
             *address = address.wrapping_add(span.low);
         }
-        let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc: at.0 };
+        let (pc, space) = at;
+        let adjacent =
+            span.pattern == Pattern::Same || span.pattern == Pattern::Consecutive && is_run(enabled);
+        let range = (adjacent && space == Space::Global).then_some((span.low, span.bytes));
+        let targets = Targets { space: self.space, addresses, size: self.size(), verb: "access", pc, range };
         let used = targets.used(enabled, false, warp, context);
         let Context { record, memory, .. } = context;
         record.remember(at, span, enabled, used.extra_transactions, memory);

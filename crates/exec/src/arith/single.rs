@@ -35,6 +35,24 @@ pub(crate) fn bits_of<const FTZ: bool>(value: f32) -> u32 {
     flushed::<FTZ>(if value.is_nan() { NAN } else { value.to_bits() })
 }
 
+/// Clamps a number to [0, 1]; NaN becomes 0.
+#[inline(always)]
+pub(crate) fn saturated(bits: u32) -> u32 {
+    /// The bits of 1.
+    const ONE: u32 = 0x3f80_0000;
+    // the negative numbers, and NaNs of both signs
+    if bits & SIGN != 0 || bits > INFINITY { 0 } else { bits.min(ONE) }
+}
+
+/// Returns a product rounded towards zero. It is exact in double precision.
+#[inline(always)]
+pub(crate) fn product_to_zero(a: f32, b: f32) -> f32 {
+    let exact = f64::from(a) * f64::from(b);
+    let nearest = exact as f32;
+    let is_farther = f64::from(nearest).abs() > exact.abs();
+    f32::from_bits(nearest.to_bits().wrapping_sub(u32::from(is_farther)))
+}
+
 /// Returns `a * b + c`, rounded once; `FUSED` says that the processor has an instruction for it.
 ///
 /// Without that instruction, the product of two singles is computed in double precision, where it

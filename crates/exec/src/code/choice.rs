@@ -7,7 +7,7 @@ use super::{Double, Kind, Narrow, Op, Order, Relation, Single, Wide, Widen};
 use crate::registers::{RegisterMap, RegisterRow};
 use warpbound_core::base::RegId;
 use warpbound_core::program::sem::{
-    Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Operand, Round, ValueTy,
+    Cmp, Compare, Convert, FloatMode, FloatOp, FloatTy, IntOp, IntTy, Lop3Pred, Operand, Round, ValueTy,
 };
 
 /// Fills in an operation; `None` if not all of its rows exist.
@@ -39,6 +39,22 @@ pub(super) fn mov(map: &mut RegisterMap, dst: RegId, src: Operand, op: &mut Op) 
             rows(op, Kind::Narrow(Narrow::Move), d, [map.narrow(src), Some(0), Some(0)])
         }
         RegisterRow::Pred => None,
+    }
+}
+
+/// Fills in the extraction of one or both halves of 64 bits.
+pub(super) fn halves(map: &mut RegisterMap, dsts: &[Option<RegId>], src: Operand, op: &mut Op) -> Option<()> {
+    let source = map.wide(src);
+    match *dsts {
+        [Some(low)] | [Some(low), None] => {
+            rows(op, Kind::Truncate, full_narrow(map, low)?, [source, Some(0), Some(0)])
+        }
+        [None, Some(high)] => rows(op, Kind::Upper, full_narrow(map, high)?, [source, Some(0), Some(0)]),
+        [Some(low), Some(high)] => {
+            let (low, high) = (full_narrow(map, low)?, full_narrow(map, high)?);
+            rows(op, Kind::Halves, low, [source, Some(high), Some(0)])
+        }
+        _ => None,
     }
 }
 
@@ -106,6 +122,9 @@ fn narrow_kind(int: IntOp, signed: bool) -> Option<(Narrow, usize)> {
         IntOp::Max if signed => (Narrow::MaxSigned, 2),
         IntOp::Max => (Narrow::MaxUnsigned, 2),
         IntOp::Lop3(table) => (Narrow::Lop3(table), 3),
+        IntOp::Bfe => (Narrow::Extract { signed }, 3),
+        IntOp::Popc => (Narrow::CountOnes, 1),
+        IntOp::Abs if signed => (Narrow::Magnitude, 1),
         IntOp::FunnelLeft { wrap } => (Narrow::FunnelLeft { wrap }, 3),
         IntOp::FunnelRight { wrap } => (Narrow::FunnelRight { wrap }, 3),
         _ => return None,
@@ -135,6 +154,15 @@ fn wide_kind(int: IntOp, signed: bool) -> Option<(Wide, usize)> {
     })
 }
 
+pub(super) fn logic_with_predicate(map: &mut RegisterMap, logic: &Lop3Pred, op: &mut Op) -> Option<()> {
+    let d = match logic.dst {
+        Some(dst) => full_narrow(map, dst)?,
+        None => 0,
+    };
+    let [a, b, c] = logic.src;
+    rows(op, Kind::Lop3Predicate(logic.table), d, [map.narrow(a), map.narrow(b), map.narrow(c)])
+}
+
 pub(super) fn float(
     map: &mut RegisterMap,
     (float, ty, mode): (FloatOp, FloatTy, FloatMode),
@@ -147,7 +175,8 @@ pub(super) fn float(
     let defined = matches!(float, FloatOp::Div | FloatOp::Sqrt | FloatOp::Rcp);
     let nearest = round == Round::Nearest || approx && defined;
     let exact = matches!(float, FloatOp::Abs | FloatOp::Neg | FloatOp::Min | FloatOp::Max);
-    if sat || relu || nan || magnitude || sign_product || !(nearest || exact) {
+    let to_zero = round == Round::Zero && float == FloatOp::Mul && ty == FloatTy::F32;
+    if relu || nan || magnitude || sign_product || !(nearest || exact || to_zero) {
         return None;
     }
     match ty {
@@ -155,6 +184,7 @@ pub(super) fn float(
             let kind = match float {
                 FloatOp::Add => Single::Add,
                 FloatOp::Sub => Single::Sub,
+                FloatOp::Mul if to_zero => Single::MulToZero,
                 FloatOp::Mul => Single::Mul,
                 FloatOp::Fma => Single::Fma,
                 FloatOp::Div if approx => Single::DivApprox,
@@ -169,9 +199,10 @@ pub(super) fn float(
                 _ => return None,
             };
             let d = full_narrow(map, dst)?;
-            rows(op, Kind::Single { op: kind, ftz }, d, [map.narrow(a), map.narrow(b), map.narrow(c)])
+            let kind = if sat { Kind::Saturated { op: kind, ftz } } else { Kind::Single { op: kind, ftz } };
+            rows(op, kind, d, [map.narrow(a), map.narrow(b), map.narrow(c)])
         }
-        FloatTy::F64 if !ftz => {
+        FloatTy::F64 if !ftz && !sat => {
             let kind = match float {
                 FloatOp::Add => Double::Add,
                 FloatOp::Sub => Double::Sub,
@@ -228,6 +259,12 @@ pub(super) fn conversion(map: &mut RegisterMap, convert: &Convert, op: &mut Op) 
         }
         _ if from == int(32, false) && to == F32 && nearest => {
             rows(op, single(Single::FromUnsigned), full_narrow(map, dst)?, one(map.narrow(src)))
+        }
+        _ if from == int(32, true) && to == F32 && round == Round::Up => {
+            rows(op, single(Single::FromSignedUp), full_narrow(map, dst)?, one(map.narrow(src)))
+        }
+        _ if from == int(32, false) && to == F32 && round == Round::Up => {
+            rows(op, single(Single::FromUnsignedUp), full_narrow(map, dst)?, one(map.narrow(src)))
         }
         _ if from == F32 && to == int(32, true) && round == Round::Zero => {
             rows(op, single(Single::ToSigned), full_narrow(map, dst)?, one(map.narrow(src)))

@@ -264,12 +264,17 @@ fn product_of_words(cx: &mut Cx, d: &Decoded) -> Res<RegId> {
 
 /// Lowers a product of words plus a pair of registers.
 fn wide_product(cx: &mut Cx, d: &Decoded) -> Res<()> {
-    let product = product_of_words(cx, d)?;
     let Some(c) = d.operand("c") else { return refuse("IMAD.WIDE without an addend", "") };
     let (pair, minus) = (cx.pair(c)?, c.neg);
     let carry = carry_in(cx, d, "x");
     let out = cx.pred_dst(d, "p");
-    let mut sum = product;
+    if pair != Src::Imm(0) && !minus && carry.is_none() && out.is_none() {
+        let (a, b, dst) = (negated(cx, d, "a")?, cx.source(d, "b")?, cx.wide());
+        cx.int(IntOp::MadWide, word(d), dst, &[a, b, pair]);
+        cx.unpack(d, "d", dst);
+        return Ok(());
+    }
+    let mut sum = product_of_words(cx, d)?;
     if let Some(carry) = carry {
         let (widened, next) = (conversion::widened(cx, carry, U32), cx.wide());
         if out.is_some() {

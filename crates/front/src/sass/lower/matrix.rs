@@ -155,8 +155,7 @@ fn product(cx: &mut Cx, d: &Decoded) -> Res<()> {
     for (step, src) in (0..).step_by(2).zip(results) {
         let [low, high] = [step, step + 1].map(|step| cx.further(first, step));
         let (low, high) = (cx.register(low), cx.register(high));
-        cx.low(low, src);
-        cx.high(high, src);
+        cx.halves(low, high, src);
     }
     Ok(())
 }

@@ -266,9 +266,13 @@ impl<'a> Cx<'a> {
     fn unpack(&mut self, d: &Decoded, name: &str, src: RegId) {
         let Some(value) = d.operand(name).map(|operand| operand.value) else { return };
         if let (Some(low), Some(high)) = (self.register_of(value, 0), self.register_of(value, 1)) {
-            self.low(low, src);
-            self.high(high, src);
+            self.halves(low, high, src);
         }
+    }
+
+    /// Adds an extraction of both halves of 64 bits.
+    fn halves(&mut self, low: RegId, high: RegId, src: RegId) {
+        self.push(Sem::Unpack { dsts: vec![Some(low), Some(high)], src: Src::Reg(src), bits: 32 });
     }
 
     /// Adds an extraction of the lower half of 64 bits.
@@ -278,9 +282,7 @@ impl<'a> Cx<'a> {
 
     /// Adds an extraction of the upper half of 64 bits.
     fn high(&mut self, dst: RegId, src: RegId) {
-        let shifted = self.wide();
-        self.int(IntOp::Shr, U64, shifted, &[Src::Reg(src), Src::Imm(32)]);
-        self.low(dst, shifted);
+        self.push(Sem::Unpack { dsts: vec![None, Some(dst)], src: Src::Reg(src), bits: 32 });
     }
 
     /// Adds `dst = a` for predicates.

@@ -188,9 +188,11 @@ fn words(cx: &mut Cx, d: &Decoded) -> Res<()> {
             moves.push((dst, src));
         }
     }
-    match moves[..] {
-        [(dst, src)] => cx.push(Sem::Mov { dst, src }),
-        _ => cx.push(Sem::Moves(moves)),
+    let overwrites = |at: usize, dst: RegId| moves[at + 1..].iter().any(|&(_, src)| src == Src::Reg(dst));
+    if moves.iter().enumerate().any(|(at, &(dst, _))| overwrites(at, dst)) {
+        cx.push(Sem::Moves(moves));
+    } else {
+        moves.into_iter().for_each(|(dst, src)| cx.push(Sem::Mov { dst, src }));
     }
     Ok(())
 }

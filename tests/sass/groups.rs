@@ -1,7 +1,7 @@
 //! Barriers in memory, bulk copies, copies of tensors, products of warp groups and elections: the PTX of
 //! `tests/data/sass/groups/groups.ptx` and what ptxas makes of it for sm_90 leave the same memory.
 
-use warpbound::diag::{Diagnostics, SourceText};
+use warpbound::diag::SourceText;
 use warpbound::exec::Options;
 use warpbound::exec::races::BlockOrder;
 use warpbound::load::ptx_isa;
@@ -13,17 +13,13 @@ use crate::shipped::{encoding_for, root};
 
 /// Returns a kernel from PTX and from machine code.
 fn both(kernel: &str) -> [KernelCode; 2] {
-    decoded(kernel).map(|program| program.unwrap())
-}
-
-fn decoded(kernel: &str) -> [Result<KernelCode, Diagnostics>; 2] {
     let folder = root().join("tests/data/sass/groups");
     let text = std::fs::read_to_string(folder.join("groups.ptx")).unwrap();
     let module = warpbound::ptx::Module::parse(&SourceText::new("groups.ptx", text)).unwrap();
     let bytes = std::fs::read(folder.join("groups.sm_90.cubin")).unwrap();
     let encoding = encoding_for(90);
     let code = warpbound::sass::Module::read("groups.cubin", &bytes, encoding).unwrap();
-    [module.program(kernel, &ptx_isa()), code.program(kernel, encoding)]
+    [module.program(kernel, &ptx_isa()).unwrap(), code.program(kernel, encoding).unwrap()]
 }
 
 fn launch(kernel: &str, buffers: &str, args: &str) -> String {
@@ -146,14 +142,6 @@ fn each_lane_copies_between_its_own_addresses() {
         _ => 1000,
     };
     assert_eq!(found[1], (0..128).map(expected).collect::<Vec<_>>());
-}
-
-#[test]
-fn clusters_are_refused() {
-    for program in decoded("pairs") {
-        let error = program.expect_err("a cluster").to_string();
-        assert!(error.contains("runs in clusters of 2 blocks"), "{error}");
-    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod cubin;
 mod shipped;
 
 mod calls;
+mod clusters;
 mod containers;
 mod control_codes;
 mod disassembly;

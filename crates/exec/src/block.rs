@@ -11,17 +11,17 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Options;
 use super::barrier::{Arrival, Barriers, Opened};
+use super::cluster::{self, ClusterBarrier};
 use super::code::{Code, Kind};
 use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
 use super::loops::hot_loop;
-use super::mbarrier;
 use super::registers::RegisterMap;
 use super::rows::Processor;
 use super::step::{self, Executed, execute};
 use super::straight::Straight;
 use super::warp::{State, Warp};
-use warpbound_core::base::{LaneMask, Pc, ProgressMonitor, WARP_SIZE, WarpMask};
+use warpbound_core::base::{BlockId, LaneMask, Pc, ProgressMonitor, WARP_SIZE, WarpMask};
 use warpbound_core::path::{BarrierUse, BlockPaths, Step};
 use warpbound_core::program::Sem;
 use warpbound_core::program::sem::BarrierKind;
@@ -58,6 +58,21 @@ pub(super) struct Runner<'a> {
     turns: Option<ChaCha8Rng>,
     /// The number of warp instructions that the running block may still execute.
     fuel: u64,
+    /// The other blocks of the cluster, by rank; the entry of the running block is meaningless.
+    parked: Vec<Parked>,
+    /// The rank of the running block in its cluster.
+    rank: usize,
+    /// The paths of the blocks of the last cluster of several blocks that have not been yielded.
+    done: Vec<BlockPaths>,
+}
+
+/// The state of a block of the cluster that is not the running one.
+#[derive(Clone, Default)]
+struct Parked {
+    warps: Vec<Warp>,
+    barriers: Barriers,
+    fuel: u64,
+    at: [u32; 3],
 }
 
 impl<'a> Runner<'a> {
@@ -68,7 +83,10 @@ impl<'a> Runner<'a> {
         map.bind(context.memory.words());
         let map = Arc::new(map);
         let warp = |id| Warp::new(id, &map, &context.shape, options.reconvergence);
-        let warps = (0..context.shape.warps).map(warp).collect();
+        let warps: Vec<Warp> = (0..context.shape.warps).map(warp).collect();
+        let other = Parked { warps: warps.clone(), ..Parked::default() };
+        let mut parked = vec![other; context.shape.ranks() - 1];
+        parked.insert(0, Parked::default());
         Self {
             context,
             monitor: None,
@@ -79,16 +97,71 @@ impl<'a> Runner<'a> {
             barriers: Barriers::default(),
             turns: options.another_order.map(ChaCha8Rng::seed_from_u64),
             fuel: 0,
+            parked,
+            rank: 0,
+            done: Vec::new(),
         }
     }
 
-    /// Runs the block at these coordinates; `paths` must have been reset for it. Returns false if
-    /// the run was stopped before the block ended.
+    /// Yields the next block, the `number`-th one; the paths are reset for it. Returns false if the run
+    /// was stopped before the block ended.
     ///
     /// # Errors
     /// Returns the first error of the kernel.
-    pub(super) fn run(&mut self, at: [u32; 3], paths: &mut BlockPaths) -> Result<bool, Fault> {
-        self.context.shape.at = at;
+    pub(super) fn next(&mut self, number: u32, paths: &mut BlockPaths) -> Result<bool, Fault> {
+        let ranks = self.parked.len();
+        if ranks == 1 {
+            return self.run(number, std::slice::from_mut(paths));
+        }
+        let rank = number as usize % ranks;
+        if rank == 0 {
+            let mut done = std::mem::take(&mut self.done);
+            done.resize_with(ranks, BlockPaths::default);
+            let goes_on = self.run(number / ranks as u32, &mut done);
+            self.done = done;
+            if !goes_on? {
+                return Ok(false);
+            }
+        }
+        std::mem::swap(paths, &mut self.done[rank]);
+        Ok(true)
+    }
+
+    /// Runs the blocks of a cluster, given by its number; without clusters each block is one. Returns
+    /// false if the run was stopped before all of them ended.
+    fn run(&mut self, cluster: u32, paths: &mut [BlockPaths]) -> Result<bool, Fault> {
+        let ranks = paths.len();
+        self.context.cluster = ClusterBarrier::new(
+            self.warps.iter().map(|warp| warp.lanes().count()).sum::<u32>() * ranks as u32,
+        );
+        for (rank, paths) in paths.iter_mut().enumerate() {
+            self.enter(rank);
+            self.context.shape.at = self.context.shape.place(cluster, rank);
+            paths.reset(BlockId::new(self.context.shape.linear_block() as u32), self.warps.len());
+            self.start_block();
+        }
+        let mut ended = EndedSuspensions::default();
+        loop {
+            let (mut ran, mut finished) = (false, 0);
+            for (rank, paths) in paths.iter_mut().enumerate() {
+                self.enter(rank);
+                if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
+                    return Ok(false);
+                }
+                ran |= self.round(paths)?;
+                finished += usize::from(self.warps.iter().all(|warp| warp.state == State::Finished));
+            }
+            if finished == ranks {
+                return Ok(true);
+            }
+            if !ran {
+                self.end_a_suspension(&mut ended, paths)?;
+            }
+        }
+    }
+
+    /// Prepares the block at the present position.
+    fn start_block(&mut self) {
         self.context.memory.start_block();
         self.barriers.start(self.warps.len());
         if let Some(detector) = &mut self.context.detector {
@@ -96,54 +169,77 @@ impl<'a> Runner<'a> {
         }
         self.warps.iter_mut().for_each(|warp| warp.start(&self.context.shape));
         self.fuel = self.options.max_instructions_per_block;
-        let mut ended = EndedSuspensions::default();
-        loop {
-            let mut ran = false;
-            for turn in 0..self.warps.len() {
-                let id = self.next_in_turn(turn);
-                if let State::Suspended(pc) = self.warps[id].state
-                    && mbarrier::can_go_on(&self.warps[id], &mut self.context, pc)
-                {
-                    self.warps[id].state = State::Ready;
-                }
-                if self.warps[id].state == State::Ready {
-                    ran = true;
-                    if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
-                        return Ok(false);
-                    }
-                    self.run_warp(id, paths)?;
-                }
-            }
-            if self.warps.iter().all(|warp| warp.state == State::Finished) {
-                return Ok(true);
-            }
-            // in a random order a warp may be ready without having had a turn
-            if !ran && !self.warps.iter().any(|warp| warp.state == State::Ready) {
-                self.end_a_suspension(&mut ended, paths)?;
-            }
-        }
     }
 
-    /// Ends the suspension of the first suspended warp, because nothing can run.
-    fn end_a_suspension(&mut self, ended: &mut EndedSuspensions, paths: &BlockPaths) -> Result<(), Fault> {
-        let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(_));
-        let Some(warp) = self.warps.iter_mut().find(suspended) else { return Err(self.deadlock(paths)) };
-        let State::Suspended(pc) = warp.state else { return Ok(()) };
-        (warp.state, warp.time_is_up) = (State::Ready, true);
-        let changed = self.context.objects_changed;
-        ended.times = if ended.changed == changed { ended.times + 1 } else { 1 };
-        ended.changed = changed;
-        if ended.times <= ENDED_SUSPENSIONS {
-            return Ok(());
+    /// Makes another block of the cluster the running one.
+    fn enter(&mut self, rank: usize) {
+        if rank == self.rank {
+            return;
         }
-        let (program, [x, y, z]) = (self.context.program, self.context.shape.at);
-        let message = format!(
-            "block ({x}, {y}, {z}) does not end: warp {} waits for a phase of an mbarrier object, nothing else can \
-             run, and no thread has arrived since it first came here",
-            warp.id
-        );
-        let hint = "does the number of arrivals match the count of the object? do lanes of the waiting warp itself have to arrive first?";
-        Err(fault::at(program, pc, message, hint))
+        for other in [self.rank, rank] {
+            let parked = &mut self.parked[other];
+            std::mem::swap(&mut self.warps, &mut parked.warps);
+            std::mem::swap(&mut self.barriers, &mut parked.barriers);
+            std::mem::swap(&mut self.fuel, &mut parked.fuel);
+            std::mem::swap(&mut self.context.shape.at, &mut parked.at);
+        }
+        self.context.memory.enter(rank);
+        self.rank = rank;
+    }
+
+    /// Gives each warp of the block a turn. Returns whether one of them ran, or could run.
+    fn round(&mut self, paths: &mut BlockPaths) -> Result<bool, Fault> {
+        let mut ran = false;
+        for turn in 0..self.warps.len() {
+            let id = self.next_in_turn(turn);
+            if let State::Suspended(pc) = self.warps[id].state
+                && cluster::can_go_on(&self.warps[id], &mut self.context, pc)
+            {
+                self.warps[id].state = State::Ready;
+            }
+            if self.warps[id].state == State::Ready {
+                ran = true;
+                if self.monitor.is_some_and(ProgressMonitor::is_stopped) {
+                    return Ok(true);
+                }
+                self.run_warp(id, paths)?;
+            }
+        }
+        // in a random order a warp may be ready without having had a turn
+        Ok(ran || self.warps.iter().any(|warp| warp.state == State::Ready))
+    }
+
+    /// Ends the suspension of the first warp that waits for an mbarrier object, because nothing can run.
+    fn end_a_suspension(&mut self, ended: &mut EndedSuspensions, paths: &[BlockPaths]) -> Result<(), Fault> {
+        let program = self.context.program;
+        let waits_for_object = |pc: Pc| matches!(program.instr(pc).sem, Sem::Mbarrier(_));
+        let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(pc) if waits_for_object(pc));
+        for rank in 0..self.parked.len() {
+            self.enter(rank);
+            let Some(warp) = self.warps.iter_mut().find(suspended) else { continue };
+            let State::Suspended(pc) = warp.state else { continue };
+            (warp.state, warp.time_is_up) = (State::Ready, true);
+            let changed = self.context.objects_changed;
+            ended.times = if ended.changed == changed { ended.times + 1 } else { 1 };
+            ended.changed = changed;
+            if ended.times <= ENDED_SUSPENSIONS {
+                return Ok(());
+            }
+            let [x, y, z] = self.context.shape.at;
+            let message = format!(
+                "block ({x}, {y}, {z}) does not end: warp {} waits for a phase of an mbarrier object, nothing else can \
+                 run, and no thread has arrived since it first came here",
+                warp.id
+            );
+            let hint = "does the number of arrivals match the count of the object? do lanes of the waiting warp itself have to arrive first?";
+            return Err(fault::at(program, pc, message, hint));
+        }
+        let stuck = (0..self.parked.len()).find(|&rank| {
+            self.enter(rank);
+            self.warps.iter().any(|warp| matches!(warp.state, State::Waiting(..)))
+        });
+        self.enter(stuck.unwrap_or(0));
+        Err(self.deadlock(&paths[self.rank]))
     }
 
     /// Returns the warp that has the next turn of a round.
@@ -253,7 +349,12 @@ impl<'a> Runner<'a> {
     /// whether the warp's turn continues.
     fn advance_apart(&mut self, id: usize, paths: &mut BlockPaths) -> Result<bool, Fault> {
         let warp = &mut self.warps[id];
+        let live = warp.stack.live();
         let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
+        let ended = live - warp.stack.live();
+        if !ended.is_empty() {
+            self.context.cluster.end(warp, ended);
+        }
         self.fuel = self.fuel.saturating_sub(std::mem::take(&mut self.context.bulk_units));
         if let Meeting::Suspended = meeting {
             // the instruction will be executed again
@@ -388,10 +489,17 @@ impl<'a> Runner<'a> {
     fn deadlock(&self, paths: &BlockPaths) -> Fault {
         let program = self.context.program;
         // the warps at the same barrier and instruction, ordered by the first warp of each group
-        let mut groups: Vec<(Pc, usize, Vec<usize>)> = Vec::new();
+        let mut groups: Vec<(Pc, Option<usize>, Vec<usize>)> = Vec::new();
         for warp in &self.warps {
-            let State::Waiting(pc, _) = warp.state else { continue };
-            let id = paths.warps[warp.id].steps().last().map_or(0, |step| usize::from(step.barrier().id));
+            let (pc, id) = match warp.state {
+                State::Waiting(pc, _) => {
+                    let last = paths.warps[warp.id].steps().last();
+                    (pc, Some(last.map_or(0, |step| usize::from(step.barrier().id))))
+                }
+                // nothing ends a wait for the cluster
+                State::Suspended(pc) => (pc, None),
+                State::Ready | State::Finished => continue,
+            };
             match groups.iter_mut().find(|(at, barrier, _)| (*at, *barrier) == (pc, id)) {
                 Some((_, _, warps)) => warps.push(warp.id),
                 None => groups.push((pc, id, vec![warp.id])),
@@ -401,14 +509,26 @@ impl<'a> Runner<'a> {
             .iter()
             .map(|(pc, id, warps)| {
                 let warps: Vec<String> = warps.iter().map(usize::to_string).collect();
-                let (place, progress) = (program.place(*pc), self.barriers.progress(*id));
-                format!("warps {} wait at barrier {id} at {place} ({progress})", warps.join(", "))
+                let (warps, place) = (warps.join(", "), program.place(*pc));
+                match id {
+                    Some(id) => {
+                        let progress = self.barriers.progress(*id);
+                        format!("warps {warps} wait at barrier {id} at {place} ({progress})")
+                    }
+                    None => {
+                        let progress = self.context.cluster.progress();
+                        format!("warps {warps} wait for the cluster at {place} ({progress})")
+                    }
+                }
             })
             .collect();
         let [x, y, z] = self.context.shape.at;
         let message = format!("barrier deadlock in block ({x}, {y}, {z}): {}", lines.join("; "));
         let pc = groups.first().map_or(Pc::new(0), |(pc, ..)| *pc);
-        let hint = if groups.iter().any(|(_, id, _)| self.barriers.needs_the_finished(*id)) {
+        let hint = if groups
+            .iter()
+            .any(|(_, id, _)| id.is_some_and(|id| self.barriers.needs_the_finished(id)))
+        {
             "a barrier with a thread count needs as many threads to arrive, and threads that have ended do not: leave \
              out the count, or let all threads that it counts come to the barrier"
         } else {

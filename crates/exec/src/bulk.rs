@@ -9,7 +9,8 @@ use super::races::{AccessEffect, Accessor};
 use super::tensor_copy;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
-use warpbound_core::program::sem::{Bulk, BulkCopy};
+use warpbound_core::isa::Space;
+use warpbound_core::program::sem::{Bulk, BulkCopy, BulkStore};
 
 /// Executes the copies of the enabled lanes, one after the other.
 ///
@@ -28,21 +29,30 @@ pub(super) fn execute(
             let unit = BulkCopy::UNIT as usize;
             let from = Targets::new(warp, context, pc, (copy.from, &copy.src), unit, "bulk copy");
             let to = Targets::new(warp, context, pc, (copy.to, &copy.dst), unit, "bulk copy");
-            each(warp, context, pc, bulk, enabled, |context, lane| {
-                bytes(warp, context, copy, (&from, &to), lane)
+            each(warp, context, pc, bulk, enabled, |context, lane, rank| {
+                let other = rank.map(|rank| to.in_block(context, rank));
+                bytes(warp, context, copy, (&from, other.as_ref().unwrap_or(&to)), lane)
             })
         }
         Bulk::Tensor(copy) => {
             let (maps, boxes) = tensor_copy::targets(warp, context, pc, copy);
-            each(warp, context, pc, bulk, enabled, |context, lane| {
-                tensor_copy::execute(warp, context, copy, (&maps, &boxes), lane)
+            each(warp, context, pc, bulk, enabled, |context, lane, rank| {
+                let other = rank.map(|rank| boxes.in_block(context, rank));
+                tensor_copy::execute(warp, context, copy, (&maps, other.as_ref().unwrap_or(&boxes)), lane)
+            })
+        }
+        Bulk::Store(to) => {
+            let size = to.ty.bytes() * to.srcs.len();
+            let targets = Targets::new(warp, context, pc, (Space::Shared, &to.dst), size, "store");
+            each(warp, context, pc, bulk, enabled, |context, lane, _| {
+                store(warp, context, to, &targets, lane)
             })
         }
     }
 }
 
-/// Starts and completes the copies of the enabled lanes. `copy` makes that of a lane, and returns the
-/// number of its bytes.
+/// Starts and completes the copies of the enabled lanes. `copy` makes that of a lane to a block of the
+/// cluster, or to that in which its address lies, and returns the number of its bytes.
 ///
 /// # Errors
 /// Returns the errors of `copy`, and one if there is no mbarrier object to signal.
@@ -52,7 +62,7 @@ fn each(
     pc: Pc,
     bulk: &Bulk,
     enabled: LaneMask,
-    copy: impl Fn(&mut Context, usize) -> Result<u64, Fault>,
+    copy: impl Fn(&mut Context, usize, Option<u64>) -> Result<u64, Fault>,
 ) -> Result<(), Fault> {
     let (signal, by_warp) = (bulk.signal(), bulk.by_warp());
     let most = if by_warp { 1 } else { enabled.lanes().count() };
@@ -60,13 +70,57 @@ fn each(
         if let (Some(_), Some(detector)) = (&signal, &mut context.detector) {
             detector.start_copy(warp.id);
         }
-        let bytes = copy(context, lane)?;
-        context.bulk_units += bytes / BulkCopy::UNIT;
-        if let Some(signal) = &signal {
-            mbarrier::bytes_arrive(warp, context, pc, signal, lane, bytes)?;
+        let blocks = match bulk.multicast() {
+            None => vec![None],
+            Some(mask) => {
+                let mask = warp.operand_in(mask, &context.shape, lane) & width_mask(16);
+                (0..16).filter(|rank| mask >> rank & 1 == 1).map(Some).collect()
+            }
+        };
+        for rank in blocks {
+            let bytes = copy(context, lane, rank)?;
+            context.bulk_units += bytes / BulkCopy::UNIT;
+            if let Some(signal) = &signal {
+                mbarrier::bytes_arrive(warp, context, pc, signal, (lane, rank), bytes)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Stores the values of a lane, or combines them with those at its address. Returns their bytes.
+///
+/// # Errors
+/// Returns an error if the access is not allowed.
+fn store(
+    warp: &Warp,
+    context: &mut Context,
+    store: &BulkStore,
+    targets: &Targets,
+    lane: usize,
+) -> Result<u64, Fault> {
+    let (space, address) = targets.of(lane);
+    let width = store.ty.bytes();
+    let size = width * store.srcs.len();
+    let values: Vec<u64> = store.srcs.iter().map(|&src| warp.operand_in(src, &context.shape, lane)).collect();
+    match context.memory.write(space, warp.thread(lane), address, size) {
+        Ok(bytes) => {
+            for (cell, value) in bytes.chunks_exact_mut(width).zip(values) {
+                let new = match store.reduce {
+                    Some((op, ty)) => combined(op, ty, space, decode(cell), value, 0),
+                    None => value,
+                };
+                cell.copy_from_slice(&new.to_le_bytes()[..width]);
+            }
+        }
+        Err(denied) => return Err(targets.fault(denied, lane, warp, context)),
+    }
+    if let Some(detector) = &mut context.detector {
+        let by = Accessor { warp: warp.id, pc: targets.pc() };
+        let effect = if store.reduce.is_some() { AccessEffect::Updates } else { AccessEffect::Writes };
+        detector.by_bulk_copy(by, true, (space, address), size as u64, effect);
+    }
+    Ok(size as u64)
 }
 
 /// Copies the contiguous bytes of a lane, and returns their number.

@@ -497,7 +497,8 @@ fn stands_apart(instr: &Instr) -> bool {
         | Sem::Return { .. }
         | Sem::Exit
         | Sem::Trap { .. }
-        | Sem::Barrier(_) => true,
+        | Sem::Barrier(_)
+        | Sem::Cluster(_) => true,
         Sem::Mbarrier(barrier) => matches!(barrier.op, MbarrierOp::Wait { .. }),
         // what it moves counts against the limit on instructions
         Sem::Bulk(_) => true,

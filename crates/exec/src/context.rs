@@ -1,6 +1,7 @@
 //! The state that instructions use and change besides the warp that executes them.
 
 use super::barrier::Arrival;
+use super::cluster::ClusterBarrier;
 use super::divergence::Divergence;
 use super::memory::Memory;
 use super::races::RaceDetector;
@@ -26,6 +27,8 @@ pub(super) struct Context<'a> {
     /// The number of units of 16 bytes that bulk copies have moved and that do not count yet as
     /// executed instructions.
     pub(super) bulk_units: u64,
+    /// The barrier of the running cluster.
+    pub(super) cluster: ClusterBarrier,
     /// The race detector, if race detection is on.
     pub(super) detector: Option<Box<RaceDetector>>,
     /// The outcomes of branches, if they are counted.
@@ -40,7 +43,7 @@ pub(super) enum Meeting {
     Passed,
     /// The warp arrives at a barrier.
     At(Arrival),
-    /// The warp waits for an mbarrier object, and has not executed the instruction.
+    /// The warp waits for an mbarrier object or for its cluster, and has not executed the instruction.
     Suspended,
     /// The warp tested an mbarrier object whose phase is not complete: other warps should get their
     /// turn.

@@ -8,7 +8,9 @@
 //!
 //! Invariants:
 //! * the same program and launch give the same paths and the same bytes, on any machine;
-//! * blocks run in launch order, x fastest, each to its end before the next starts;
+//! * blocks run in launch order, x fastest, each to its end before the next starts. The blocks of a
+//!   cluster take turns; clusters run in launch order, and their blocks are yielded in that of their
+//!   ranks;
 //! * no input causes a panic: an error of a kernel is reported as a diagnostic with its line;
 //! * memory does not grow with the grid, and running an instruction allocates nothing (except for
 //!   tables of indirect branches, calls through pointers, and calls of functions with frames).
@@ -20,6 +22,7 @@ mod barrier;
 mod block;
 mod bulk;
 mod calls;
+mod cluster;
 mod code;
 mod collective;
 mod context;
@@ -48,7 +51,7 @@ mod tensor_copy;
 mod warp;
 mod warpgroup;
 
-use warpbound_core::base::{self, BlockId};
+use warpbound_core::base;
 use warpbound_core::diag::{Diagnostic, Diagnostics};
 use warpbound_core::machine::{Banks, Machine, Reconvergence, SharedMemory};
 use warpbound_core::path::{BlockPaths, BlockSource, Footprint, Step};
@@ -165,7 +168,7 @@ impl Default for Options {
 /// Runs a launch, block by block.
 pub struct Executor<'a> {
     runner: block::Runner<'a>,
-    grid: [u32; 3],
+    /// The number of blocks that have been run.
     next: u32,
     blocks: u32,
     /// The words of global memory whose initial values differ from run to run.
@@ -196,6 +199,7 @@ impl<'a> Executor<'a> {
         tracing::debug!(file = %program.file, blocks = launch.blocks(), "executing");
         let mut problems = Diagnostics::new();
         check_shape(launch, &mut problems);
+        check_cluster(program, launch, &mut problems);
         check_program(program, &mut problems);
         problems.into_result(())?;
         // if the code itself says where lanes reconverge, the machine's mechanism does not apply
@@ -215,9 +219,12 @@ impl<'a> Executor<'a> {
             warps: launch.warps_per_block(),
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
+            cluster: program.cluster,
             skew: options.another_order.unwrap_or(0),
         };
-        let detector = options.races.map(|order| {
+        // accesses to the shared memory of other blocks are not watched
+        let watched = options.races.filter(|_| shape.ranks() == 1);
+        let detector = watched.map(|order| {
             let (extents, unwritten) = (memory.extents(), memory.unwritten(program));
             Box::new(races::RaceDetector::new(
                 program,
@@ -235,6 +242,7 @@ impl<'a> Executor<'a> {
             shape,
             objects_changed: 0,
             bulk_units: 0,
+            cluster: cluster::ClusterBarrier::default(),
             record: record::Record::new(program, &options),
             detector,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),
@@ -242,7 +250,7 @@ impl<'a> Executor<'a> {
         // a path counts its steps in 32 bits
         let max_instructions_per_block = options.max_instructions_per_block.min(u64::from(u32::MAX));
         let runner = block::Runner::new(context, Options { max_instructions_per_block, ..options });
-        Ok(Self { runner, grid: launch.grid, next: 0, blocks: launch.blocks(), initially_varying })
+        Ok(Self { runner, next: 0, blocks: launch.blocks(), initially_varying })
     }
 
     /// Attaches a stop request. When it is set, the run yields no further block, and the block in
@@ -308,11 +316,7 @@ impl BlockSource for Executor<'_> {
         if self.next >= self.blocks {
             return Ok(false);
         }
-        let block = self.next;
-        paths.reset(BlockId::new(block), self.runner.context.shape.warps);
-        let [x, y, _] = self.grid;
-        let at = [block % x, block / x % y, block / x / y];
-        match self.runner.run(at, paths) {
+        match self.runner.next(self.next, paths) {
             Ok(true) => {
                 if let Some(divergence) = &mut self.runner.context.divergence {
                     divergence.block(paths);
@@ -350,6 +354,25 @@ fn check_shape(launch: &Launch, problems: &mut Diagnostics) {
     }
 }
 
+/// The largest number of blocks of a cluster. More than eight are possible if the kernel asks for it
+/// (`cudaFuncAttributeNonPortableClusterSizeAllowed`).
+const MOST_RANKS: u64 = 16;
+
+fn check_cluster(program: &KernelCode, launch: &Launch, problems: &mut Diagnostics) {
+    let Some(cluster @ [x, y, z]) = program.cluster else { return };
+    let blocks = program.blocks_of_cluster();
+    if !(1..=MOST_RANKS).contains(&blocks) {
+        let message = format!("cluster ({x}, {y}, {z}) is out of range: 1 to {MOST_RANKS} blocks in all");
+        problems.push(Diagnostic::general("launch", message));
+    } else if launch.grid.iter().zip(cluster).any(|(grid, blocks)| grid % blocks != 0) {
+        let [gx, gy, gz] = launch.grid;
+        let message =
+            format!("grid ({gx}, {gy}, {gz}) does not consist of clusters of ({x}, {y}, {z}) blocks");
+        let hint = "the number of blocks of each axis must be a multiple of that of a cluster";
+        problems.push(Diagnostic::general("launch", message).hint(hint));
+    }
+}
+
 /// Reports instructions that the types of a program can represent, but that cannot be executed.
 fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
     let most = Step::MAX_PC as usize;
@@ -380,7 +403,12 @@ fn check_program(program: &KernelCode, problems: &mut Diagnostics) {
             lanewise!() | exchange!() | jump!() => None,
             Sem::Atomic(_) | Sem::Fetch(_) | Sem::ImageQuery(_) => None,
             Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } => None,
-            Sem::Nop | Sem::Sleep { .. } | Sem::Matrix(_) | Sem::Barrier(_) | Sem::Mbarrier(_) => None,
+            Sem::Nop
+            | Sem::Sleep { .. }
+            | Sem::Matrix(_)
+            | Sem::Barrier(_)
+            | Sem::Cluster(_)
+            | Sem::Mbarrier(_) => None,
             Sem::Bulk(_) | Sem::Call(_) | Sem::CallPointer(_) => None,
         };
         if let Some(feature) = unsupported {

@@ -201,7 +201,8 @@ pub(super) fn execute(
     Ok(())
 }
 
-/// Lets the bytes of a bulk copy arrive at the object at a lane's address of shared memory.
+/// Lets the bytes of a bulk copy arrive at the object at a lane's address of shared memory, or at the
+/// corresponding one of another block of the cluster.
 ///
 /// # Errors
 /// Returns an error for an address without an object, and for too many bytes.
@@ -210,10 +211,13 @@ pub(super) fn bytes_arrive(
     context: &mut Context,
     pc: Pc,
     signal: &Address,
-    lane: usize,
+    (lane, rank): (usize, Option<u64>),
     bytes: u64,
 ) -> Result<(), Fault> {
-    let targets = Targets::new(warp, context, pc, (Space::Shared, signal), 8, "mbarrier access");
+    let mut targets = Targets::new(warp, context, pc, (Space::Shared, signal), 8, "mbarrier access");
+    if let Some(rank) = rank {
+        targets = targets.in_block(context, rank);
+    }
     let old = word(&targets, warp, context, pc, lane)?;
     let mut object = object_in(old, &targets, warp, context, lane)?;
     let op = MbarrierOp::CompleteTx { bytes: Operand::Imm(bytes) };

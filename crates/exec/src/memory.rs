@@ -36,12 +36,30 @@ pub(super) struct Memory {
     params: Vec<u8>,
     shared: Vec<u8>,
     local: Vec<u8>,
+    /// The shared and local memory of the other blocks of the cluster, by rank; that of the running
+    /// block is empty.
+    parked: Vec<Private>,
+    /// The rank of the running block in its cluster.
+    rank: usize,
+    /// Whether the uppermost byte of an address in shared memory is the rank of a block, as in machine
+    /// code. In PTX it is one more, and 0 means the running block.
+    numbered: bool,
     local_per_thread: usize,
     /// The bytes of the local memory of a thread that do not belong to its stack.
     local_fixed: u64,
     /// The region that was accessed last, because the next access is most likely to be there too.
     recent: usize,
 }
+
+/// The memory that only one block owns.
+#[derive(Clone, Debug, Default)]
+struct Private {
+    shared: Vec<u8>,
+    local: Vec<u8>,
+}
+
+/// The bits of an address in shared memory below the byte that names a block of the cluster.
+const OFFSET_BITS: u32 = 24;
 
 /// The reason for which an access is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +92,11 @@ impl Memory {
         let fixed = layout.local.size.next_multiple_of(16);
         let has_frames = program.functions.iter().any(|function| function.frame.is_some());
         let local = fixed.saturating_add(if has_frames { stack_bytes.next_multiple_of(16) } else { 0 });
-        let sizes = [("shared memory", shared), ("local memory of a block", local.saturating_mul(threads))];
+        let ranks = program.blocks_of_cluster().max(1);
+        let sizes = [
+            ("shared memory", shared.saturating_mul(ranks)),
+            ("local memory of a block", local.saturating_mul(threads).saturating_mul(ranks)),
+        ];
         for (kind, size) in sizes {
             if size > MAX_BYTES {
                 let message = format!("`{}` needs {size} bytes of {kind}; the limit is 4 GiB", program.name);
@@ -83,7 +105,8 @@ impl Memory {
         }
         // both are overwritten completely before each block
         if problems.is_empty()
-            && let Err(why) = ask_memory(shared.saturating_add(local.saturating_mul(threads)))
+            && let Err(why) =
+                ask_memory(shared.saturating_add(local.saturating_mul(threads)).saturating_mul(ranks))
         {
             let message = format!("shared and local memory of a block of `{}` {why}", program.name);
             let hint = "use fewer threads in a block, or allow more with --max-memory";
@@ -93,6 +116,11 @@ impl Memory {
 
         let constants = device.modules.get_mut(module).map(|m| std::mem::take(&mut m.constant_bytes));
         let Device { regions, names, modules, copied, varying: _ } = device;
+        let private =
+            Private { shared: vec![0; shared as usize], local: vec![0; (local * threads) as usize] };
+        let mut parked = vec![private.clone(); ranks as usize - 1];
+        parked.insert(0, Private::default());
+        let Private { shared, local: of_block } = private;
         let mut memory = Self {
             regions,
             names,
@@ -101,8 +129,11 @@ impl Memory {
             module,
             constants: constants.unwrap_or_default(),
             params: Vec::new(),
-            shared: vec![0; shared as usize],
-            local: vec![0; (local * threads) as usize],
+            shared,
+            local: of_block,
+            parked,
+            rank: 0,
+            numbered: program.machine_code.is_some(),
             local_per_thread: local as usize,
             local_fixed: fixed,
             recent: 0,
@@ -134,7 +165,8 @@ impl Memory {
 
     fn parameter_block(&self, program: &KernelCode, launch: &Launch, problems: &mut Diagnostics) -> Vec<u8> {
         let end = program.params.iter().map(|p| u64::from(p.offset) + u64::from(p.size)).max().unwrap_or(0);
-        let size = end.max(u64::from(program.memory.param_bytes)).min(1 << 20) as usize;
+        // machine code reads whole words
+        let size = end.max(u64::from(program.memory.param_bytes)).next_multiple_of(4).min(1 << 20) as usize;
         let mut block = vec![0; size];
         if program.params.len() != launch.args.len() {
             let (takes, given) = (program.params.len(), launch.args.len());
@@ -182,6 +214,81 @@ impl Memory {
         self.regions.get(self.first_buffer() + index).map(|region| region.base)
     }
 
+    /// Makes another block of the cluster the running one.
+    pub(super) fn enter(&mut self, rank: usize) {
+        if rank == self.rank || rank >= self.parked.len() {
+            return;
+        }
+        for other in [self.rank, rank] {
+            std::mem::swap(&mut self.shared, &mut self.parked[other].shared);
+            std::mem::swap(&mut self.local, &mut self.parked[other].local);
+        }
+        self.rank = rank;
+    }
+
+    /// Returns the rank of the block in whose shared memory an address lies.
+    pub(super) fn rank_of(&self, address: u64) -> Option<usize> {
+        let ranks = self.parked.len();
+        if ranks == 1 {
+            return Some(0);
+        }
+        let named = (address >> OFFSET_BITS) as usize;
+        match (self.numbered, named) {
+            (true, rank) => Some(rank),
+            (false, 0) => Some(self.rank),
+            (false, named) => Some(named - 1),
+        }
+        .filter(|&rank| rank < ranks)
+    }
+
+    /// Returns the address in the shared memory of another block that corresponds to this one. If there
+    /// is no such block, the result is not mapped.
+    pub(super) fn in_block(&self, address: u64, rank: u64) -> u64 {
+        if self.parked.len() == 1 && rank == 0 {
+            return address;
+        }
+        let named = if rank < self.parked.len() as u64 { rank + u64::from(!self.numbered) } else { 0xff };
+        address & ((1 << OFFSET_BITS) - 1) | named << OFFSET_BITS
+    }
+
+    /// Returns the offset of an address within the shared memory of its block.
+    pub(super) fn offset(&self, address: u64) -> u64 {
+        if self.parked.len() == 1 { address } else { address & ((1 << OFFSET_BITS) - 1) }
+    }
+
+    /// Returns the address in the shared memory of the running block that has this offset.
+    pub(super) fn own(&self, offset: u64) -> u64 {
+        if self.numbered { self.in_block(offset, self.rank as u64) } else { offset }
+    }
+
+    /// Returns the shared memory in which an address lies, and the address within it.
+    #[inline]
+    fn shared_at(&self, address: u64) -> (&[u8], u64) {
+        if address >> OFFSET_BITS == 0 && !self.numbered || self.parked.len() == 1 {
+            return (&self.shared, address);
+        }
+        let offset = address & ((1 << OFFSET_BITS) - 1);
+        match self.rank_of(address) {
+            Some(rank) if rank == self.rank => (&self.shared, offset),
+            Some(rank) => (&self.parked[rank].shared, offset),
+            None => (&[], offset),
+        }
+    }
+
+    /// Returns shared memory like [`Self::shared_at`], for writing.
+    #[inline]
+    fn shared_at_mut(&mut self, address: u64) -> (&mut [u8], u64) {
+        if address >> OFFSET_BITS == 0 && !self.numbered || self.parked.len() == 1 {
+            return (&mut self.shared, address);
+        }
+        let offset = address & ((1 << OFFSET_BITS) - 1);
+        match self.rank_of(address) {
+            Some(rank) if rank == self.rank => (&mut self.shared, offset),
+            Some(rank) => (&mut self.parked[rank].shared, offset),
+            None => (&mut [], offset),
+        }
+    }
+
     /// Clears shared and local memory for the next block.
     pub(super) fn start_block(&mut self) {
         self.shared.fill(0);
@@ -198,7 +305,10 @@ impl Memory {
                 let (region, offset) = self.global(address, size)?;
                 &self.regions[region].bytes[offset..]
             }
-            Space::Shared => from(&self.shared, address),
+            Space::Shared => {
+                let (bytes, address) = self.shared_at(address);
+                from(bytes, address)
+            }
             Space::Const => from(&self.constants, address),
             Space::Param => from(&self.params, address),
             Space::Local | Space::Generic => return None,
@@ -224,7 +334,10 @@ impl Memory {
                 }
                 &mut region.bytes[offset..]
             }
-            Space::Shared => from_mut(&mut self.shared, address),
+            Space::Shared => {
+                let (bytes, address) = self.shared_at_mut(address);
+                from_mut(bytes, address)
+            }
             Space::Const | Space::Param | Space::Local | Space::Generic => return None,
         };
         bytes.get_mut(..size)
@@ -265,7 +378,10 @@ impl Memory {
                 let (region, offset) = self.global(address, size).ok_or(Denied::Unmapped)?;
                 &self.regions[region].bytes[offset..]
             }
-            Space::Shared => from(&self.shared, address),
+            Space::Shared => {
+                let (bytes, address) = self.shared_at(address);
+                from(bytes, address)
+            }
             Space::Local => from(self.local(thread), address),
             Space::Const => from(&self.constants, address),
             Space::Param => from(&self.params, address),
@@ -297,7 +413,10 @@ impl Memory {
                 }
                 &mut region.bytes[offset..]
             }
-            Space::Shared => from_mut(&mut self.shared, address),
+            Space::Shared => {
+                let (bytes, address) = self.shared_at_mut(address);
+                from_mut(bytes, address)
+            }
             Space::Local => from_mut(self.local_mut(thread), address),
             Space::Const | Space::Param => return Err(Denied::ReadOnly),
         };

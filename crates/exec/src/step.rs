@@ -3,6 +3,7 @@
 use super::access;
 use super::bulk;
 use super::calls;
+use super::cluster;
 use super::code::{Code, Op};
 use super::collective;
 use super::context::{Context, Meeting};
@@ -105,6 +106,13 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
             }
             warp.stack.advance();
         }
+        Sem::Cluster(op) => {
+            done.meeting = cluster::execute(warp, context, pc, *op, enabled)?;
+            if let Meeting::Suspended = done.meeting {
+                return Ok(done);
+            }
+            warp.stack.advance();
+        }
         Sem::Trap { message } if !enabled.is_empty() => {
             let message = format!("the kernel gave up: {message} (warp {}, lanes {enabled})", warp.id);
             return Err(fault::at(program, pc, message, ""));
@@ -161,7 +169,7 @@ pub(super) fn data(
         Sem::Bulk(copy) => bulk::execute(warp, context, pc, copy, enabled)?,
         // no effect on values; control instructions reach this when no lane is enabled, and
         // `Executor::new` rejects programs without semantics
-        no_effect!() | jump!() | Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) => {}
+        no_effect!() | jump!() | Sem::Barrier(_) | Sem::Cluster(_) | Sem::Call(_) | Sem::CallPointer(_) => {}
     }
     Ok(Step::plain(pc))
 }

@@ -35,7 +35,7 @@ pub(super) fn execute(
     lane: usize,
 ) -> Result<u64, Fault> {
     let map = map_of(warp, context, copy, maps, lane)?;
-    let start = boxes.of(lane).1;
+    let start = context.memory.offset(boxes.of(lane).1);
     let fault = |message: String, hint| Err(fault::at(context.program, boxes.pc(), message, hint));
     if !start.is_multiple_of(TensorCopy::UNIT) {
         let message = format!(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cluster::Arrived;
 use super::lanes::{Lanes, map1, width_mask};
 use super::registers::{RegisterMap, RegisterRow, Registers, SavedRegisters};
 use super::stack::SimtStack;
@@ -28,6 +29,8 @@ pub(super) struct Shape {
     pub(super) total_shared: u64,
     /// The offset of clock values and of hardware positions.
     pub(super) skew: u64,
+    /// The number of blocks of a cluster per axis, if the launch has clusters.
+    pub(super) cluster: Option<[u32; 3]>,
 }
 
 impl Shape {
@@ -35,6 +38,39 @@ impl Shape {
     pub(super) fn linear_block(&self) -> u64 {
         let [x, y, z] = self.at.map(u64::from);
         x + u64::from(self.grid[0]) * (y + u64::from(self.grid[1]) * z)
+    }
+
+    /// Returns the number of blocks of a cluster per axis.
+    pub(super) fn cluster(&self) -> [u32; 3] {
+        self.cluster.unwrap_or([1; 3])
+    }
+
+    /// Returns the number of blocks of a cluster.
+    pub(super) fn ranks(&self) -> usize {
+        self.cluster().iter().map(|&n| n as usize).product()
+    }
+
+    /// Returns the position of the running block in its cluster.
+    fn in_cluster(&self, axis: u8) -> u64 {
+        let axis = usize::from(axis).min(2);
+        u64::from(self.at[axis] % self.cluster()[axis].max(1))
+    }
+
+    /// Returns the number of the running block in its cluster.
+    fn rank(&self) -> u64 {
+        let [x, y, _] = self.cluster().map(u64::from);
+        self.in_cluster(0) + x * (self.in_cluster(1) + y * self.in_cluster(2))
+    }
+
+    /// Returns the position of a block: that of a rank of a cluster, both in launch order.
+    pub(super) fn place(&self, cluster: u32, rank: usize) -> [u32; 3] {
+        let size = self.cluster();
+        let clusters: [u32; 3] = std::array::from_fn(|axis| self.grid[axis] / size[axis].max(1));
+        let split = |number: u32, [x, y, _]: [u32; 3]| {
+            [number % x.max(1), number / x.max(1) % y.max(1), number / x.max(1) / y.max(1)]
+        };
+        let (first, inside) = (split(cluster, clusters), split(rank as u32, size));
+        std::array::from_fn(|axis| first[axis] * size[axis] + inside[axis])
     }
 
     /// Returns the coordinates of a thread of the block.
@@ -52,7 +88,7 @@ pub(super) enum State {
     Ready,
     /// It waits at the barrier instruction at this pc.
     Waiting(Pc, LaneMask),
-    /// It waits for an mbarrier object at the instruction at this pc.
+    /// It waits for an mbarrier object or for its cluster at the instruction at this pc.
     Suspended(Pc),
     /// All its lanes have ended.
     Finished,
@@ -71,6 +107,8 @@ pub(super) struct Warp {
     pub(super) time_is_up: bool,
     /// Its groups of asynchronous copies.
     pub(super) groups: AsyncGroups,
+    /// Its arrivals at the barrier of the cluster.
+    pub(super) arrived: Arrived,
     /// The number of instructions executed in this block.
     pub(super) executed: u64,
     /// Its registers.
@@ -96,6 +134,7 @@ impl Warp {
             stack: SimtStack::new(mechanism),
             time_is_up: false,
             groups: AsyncGroups::default(),
+            arrived: Arrived::default(),
             executed: 0,
             registers: Registers::new(map),
             map: Arc::clone(map),
@@ -110,12 +149,18 @@ impl Warp {
         self.state = State::Ready;
         self.stack.start(self.lanes);
         self.groups.reset();
+        self.arrived = Arrived::default();
         self.saved.clear();
         self.time_is_up = false;
         self.executed = 0;
         let mut registers = std::mem::take(&mut self.registers);
         registers.start(&self.map, |special| self.special(special, shape));
         self.registers = registers;
+    }
+
+    /// Returns the lanes that have a thread.
+    pub(super) fn lanes(&self) -> LaneMask {
+        self.lanes
     }
 
     /// Returns the index in the block of a lane's thread.
@@ -185,6 +230,19 @@ impl Warp {
             Special::Ntid(axis) => axis_of(&shape.block, axis),
             Special::Ctaid(axis) => axis_of(&shape.at, axis),
             Special::Nctaid(axis) => axis_of(&shape.grid, axis),
+            Special::ClusterCtaid(axis) => shape.in_cluster(axis),
+            Special::ClusterNctaid(axis) => axis_of(&shape.cluster(), axis),
+            Special::ClusterRank => shape.rank(),
+            Special::ClusterRanks => shape.ranks() as u64,
+            Special::Clusterid(axis) => axis_of(&shape.at, axis) / axis_of(&shape.cluster(), axis).max(1),
+            Special::Nclusterid(axis) => axis_of(&shape.grid, axis) / axis_of(&shape.cluster(), axis).max(1),
+            Special::HasClusters => u64::from(shape.cluster.is_some()),
+            Special::ClusterReciprocal(axis) => {
+                let blocks = axis_of(&shape.cluster(), axis).max(1) as f32;
+                let nearest = 1.0 / blocks;
+                let is_lower = f64::from(nearest) * f64::from(blocks) < 1.0;
+                u64::from(nearest.to_bits() + u32::from(is_lower))
+            }
             Special::WarpId => self.id as u64,
             Special::NumWarps => shape.warps as u64,
             Special::SmId | Special::GridId => shape.skew & 3,

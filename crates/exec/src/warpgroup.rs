@@ -205,7 +205,9 @@ impl Reader<'_, '_, '_> {
             detector.access(by, Space::Shared, address, PART, AccessEffect::Reads);
         }
         let thread = self.warp.id * WARP_SIZE;
-        let bytes = self.context.memory.read(Space::Shared, thread, address, PART as usize);
+        // a descriptor names no block of the cluster
+        let own = self.context.memory.own(address);
+        let bytes = self.context.memory.read(Space::Shared, thread, own, PART as usize);
         let part = bytes.ok().and_then(|bytes| bytes.try_into().ok());
         part.ok_or_else(|| {
             let message = format!(

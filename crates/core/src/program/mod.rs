@@ -64,6 +64,9 @@ pub struct KernelCode {
     /// The maximum number of threads per block that the kernel was compiled for (`.maxntid`,
     /// `.reqntid`), if declared.
     pub max_threads: Option<u32>,
+    /// The number of blocks of a cluster per axis, if the kernel (`.reqnctapercluster`) or its launch
+    /// states it.
+    pub cluster: Option<[u32; 3]>,
     /// The texture and surface references that the code names, without duplicates.
     pub references: Vec<Reference>,
     /// The control codes and offsets of the instructions, if the program was read from machine
@@ -337,6 +340,9 @@ impl Instr {
             Sem::Sleep { time } => {
                 (*time != sem::Operand::Imm(0)).then_some("sleeps for a time that the hardware chooses")
             }
+            Sem::Cluster(op) => {
+                (*op == sem::ClusterOp::Wait).then_some("waits for the other blocks of the cluster")
+            }
             Sem::Bulk(_) => Some("copies in bulk"),
             Sem::Matrix(matrix) => matches!(**matrix, sem::Matrix::GroupMultiply(_))
                 .then_some("multiplies matrices of a warp group"),
@@ -348,6 +354,11 @@ impl Instr {
 }
 
 impl KernelCode {
+    /// Returns the number of blocks of a cluster; without clusters it is 1.
+    pub fn blocks_of_cluster(&self) -> u64 {
+        self.cluster.map_or(1, |blocks| blocks.iter().map(|&n| u64::from(n)).fold(1, u64::saturating_mul))
+    }
+
     /// Returns the accesses and fences of its instructions, in their order.
     pub fn memory_ops(&self) -> impl Iterator<Item = MemoryOp> + '_ {
         self.instrs.iter().filter_map(|instr| instr.memory)

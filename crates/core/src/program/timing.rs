@@ -356,6 +356,15 @@ impl TimingTable {
 /// machine does not map, with the first line that uses them.
 fn op_timings(program: &KernelCode, machine: &Machine, problems: &mut Diagnostics) -> Vec<OpTiming> {
     let fallback = OpTiming { unit: UnitId::new(0), init: Cycles::ONE, lat: Cycles::ZERO };
+    if program.blocks_of_cluster() > 1 {
+        let message = format!(
+            "`{}` runs in clusters of {} blocks, which no machine starts together",
+            program.name,
+            program.blocks_of_cluster()
+        );
+        let hint = "clusters are executed, but not timed: `bundle` and `export` write the results and traces";
+        problems.push(Diagnostic::general(program.file.clone(), message).hint(hint));
+    }
     let names = program.classes.names();
     let mut used_at: Vec<Option<u32>> = vec![None; names.len()];
     for instr in &program.instrs {
@@ -397,6 +406,7 @@ fn without_address(instr: &Instr) -> RegList {
         | Sem::AsyncWait { .. }
         | Sem::Matrix(_)
         | Sem::Barrier(_)
+        | Sem::Cluster(_)
         | Sem::Mbarrier(_)
         | Sem::Bulk(_)
         | Sem::Call(_)

@@ -117,6 +117,14 @@ impl Uniformity {
             Special::Ntid(_)
             | Special::Ctaid(_)
             | Special::Nctaid(_)
+            | Special::ClusterCtaid(_)
+            | Special::ClusterNctaid(_)
+            | Special::ClusterRank
+            | Special::ClusterRanks
+            | Special::Clusterid(_)
+            | Special::Nclusterid(_)
+            | Special::HasClusters
+            | Special::ClusterReciprocal(_)
             | Special::WarpId
             | Special::NumWarps
             | Special::SmId
@@ -167,6 +175,7 @@ impl Uniformity {
             | Sem::AsyncCommit
             | Sem::AsyncWait { .. }
             | Sem::WarpSync { .. }
+            | Sem::Cluster(_)
             | lanewise!()
             | no_effect!()
             | jump!() => self.reads_varying(instr),

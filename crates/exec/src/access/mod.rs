@@ -62,6 +62,12 @@ impl Targets {
         Self { space, addresses, size, verb, pc, range: None }
     }
 
+    /// Returns the corresponding targets in the shared memory of another block of the cluster.
+    pub(super) fn in_block(&self, context: &Context, rank: u64) -> Self {
+        let addresses = self.addresses.map(|address| context.memory.in_block(address, rank));
+        Self { addresses, ..*self }
+    }
+
     /// Returns the program counter of the instruction.
     pub(super) fn pc(&self) -> Pc {
         self.pc

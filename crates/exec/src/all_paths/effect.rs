@@ -161,6 +161,11 @@ impl Execution<'_, '_> {
                     "mbarrier objects take no time here, so there is no bound for kernels that wait for them";
                 Err(self.fault(message, ""))
             }
+            Sem::Cluster(_) => {
+                let message =
+                    "waits for other blocks take no time here, so there is no bound for kernels in clusters";
+                Err(self.fault(message, ""))
+            }
             Sem::Bulk(_) => {
                 let message = "bulk copies take no time here, so there is no bound for kernels that use them";
                 Err(self.fault(message, ""))

@@ -219,6 +219,7 @@ impl<'a> AllPaths<'a> {
             dynamic_shared,
             total_shared: program.memory.shared_bytes(dynamic_shared),
             skew: 0,
+            cluster: program.cluster,
         };
         let mut map = RegisterMap::new(program);
         let code = Code::new(program, &mut map, options.vectors);
@@ -231,6 +232,7 @@ impl<'a> AllPaths<'a> {
             shape,
             objects_changed: 0,
             bulk_units: 0,
+            cluster: crate::cluster::ClusterBarrier::default(),
             record: record::Record::new(program, &options),
             detector: None,
             divergence: None,

@@ -159,6 +159,7 @@ impl<'a> Walker<'_, 'a> {
             | Sem::Nop
             | Sem::Sleep { .. }
             | Sem::Matrix(_)
+            | Sem::Cluster(_)
             | Sem::Mbarrier(_)
             | Sem::Bulk(_) => {
                 let lanes = (state.may, state.must);

@@ -24,6 +24,7 @@ pub(super) fn path_depends(instr: &Instr, source: Operand) -> bool {
             Sem::Surface(access) => {
                 [access.surface].iter().chain(&access.coords).chain(&access.layer).any(|&o| is_base(o))
             }
+            Sem::Cluster(_) => false,
             Sem::ImageQuery(_) | Sem::AsyncCommit | Sem::AsyncWait { .. } => false,
             Sem::WarpSync { members } | Sem::Collect { members, .. } => is_base(*members),
             Sem::OpenRegion { .. } | Sem::CloseRegion { .. } => false,

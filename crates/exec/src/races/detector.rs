@@ -119,7 +119,7 @@ impl RaceDetector {
     ) -> Self {
         let partial = |sem: &Sem| match sem {
             Sem::Barrier(barrier) => barrier.threads.is_some() || barrier.kind == BarrierKind::Arrive,
-            Sem::Mbarrier(_) | Sem::Bulk(_) => true,
+            Sem::Cluster(_) | Sem::Mbarrier(_) | Sem::Bulk(_) => true,
             lanewise!() | exchange!() | memory!() | no_effect!() | jump!() => false,
             Sem::Matrix(_) | Sem::Call(_) | Sem::CallPointer(_) => false,
         };

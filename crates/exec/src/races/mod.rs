@@ -269,7 +269,7 @@ fn kind_of(sem: &Sem) -> AccessKind {
             AccessKind::Load
         }
         // these access no memory that is watched
-        Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Barrier(_) => AccessKind::Load,
+        Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Barrier(_) | Sem::Cluster(_) => AccessKind::Load,
         lanewise!() | exchange!() | no_effect!() | jump!() => AccessKind::Load,
         // a call passes arguments in local memory
         Sem::Call(_) | Sem::CallPointer(_) => AccessKind::Load,

@@ -48,11 +48,11 @@ pub(crate) fn unwritten(program: &KernelCode, params: &[u8], regions: &[Extent])
                 Bulk::Bytes(copy) => pointers.target(copy.to, &copy.dst),
                 // the map of a tensor does not show its buffer
                 Bulk::Tensor(copy) if copy.stores => ALL,
-                Bulk::Tensor(_) => continue,
+                Bulk::Tensor(_) | Bulk::Store(_) => continue,
             },
             // copies and barrier objects write shared memory
             Sem::AsyncCopy { .. } | Sem::AsyncCommit | Sem::AsyncWait { .. } | Sem::Mbarrier(_) => continue,
-            Sem::Barrier(_) | Sem::Call(_) | Sem::CallPointer(_) => continue,
+            Sem::Barrier(_) | Sem::Cluster(_) | Sem::Call(_) | Sem::CallPointer(_) => continue,
             lanewise!() | exchange!() | no_effect!() | jump!() => continue,
         };
         written |= target;
@@ -125,6 +125,7 @@ impl<'a> Pointers<'a> {
             | Sem::AsyncWait { .. }
             | Sem::Matrix(_)
             | Sem::Barrier(_)
+            | Sem::Cluster(_)
             | Sem::Mbarrier(_)
             | Sem::Bulk(_)
             | Sem::Call(_)

@@ -103,8 +103,8 @@ pub(super) struct Function {
     pub params: Vec<VarDecl>,
     /// The maximum number of threads: the smaller product of `.maxntid` and `.reqntid`.
     pub max_threads: Option<u32>,
-    /// The directive `.reqnctapercluster` and the number of blocks that it asks for.
-    pub cluster: Option<(Span, u64)>,
+    /// The number of blocks of a cluster per axis that `.reqnctapercluster` asks for.
+    pub cluster: Option<[u32; 3]>,
     /// The body; `None` for a prototype.
     pub body: Option<Body>,
 }

@@ -68,10 +68,11 @@ fn write_operand(
             // a part such as .U32 is the size of the register
             let size = if wide && operand.sized && operand.part.is_empty() { ".64" } else { "" };
             let _ = write!(first, "{size}{}", operand.part);
-            // beside a register of the warp, one that is zero is printed only if it is scaled
+            // beside a register of the warp, one that is zero is printed only if it is scaled, or if the
+            // table says so
             let shown = match (register, uniform) {
                 (Register::Number(_), _) => true,
-                (Register::Fixed, Some(_)) => operand.part.starts_with(".X"),
+                (Register::Fixed, Some(_)) => operand.zero || operand.part.starts_with(".X"),
                 (Register::Fixed, None) => offset == 0 || descriptor.is_some(),
             };
             let first = Some(first).filter(|_| shown);

@@ -95,6 +95,7 @@ pub(super) fn from_options(
         entry,
         grid: one(),
         block: one(),
+        cluster: None,
         dynamic_shared: Expr::default(),
         registers: None,
         buffers: Vec::new(),
@@ -131,7 +132,17 @@ fn fitted(
         spec.entry.clone_from(entry);
     }
     let read_module = known.map_or_else(|| Module::read(module, options, 0), Ok)?;
-    let program = read_module.program(&spec.entry)?;
+    let mut program = read_module.program(&spec.entry)?;
+    if let Some(cluster @ [x, y, z]) = spec.cluster {
+        if let Some([of_x, of_y, of_z]) = program.cluster.filter(|&known| known != cluster) {
+            let message = format!(
+                "cluster ({x}, {y}, {z}); `{}` runs in clusters of ({of_x}, {of_y}, {of_z}) blocks",
+                program.name
+            );
+            return Err(texts.root().field("cluster").error(message).into());
+        }
+        program.cluster = Some(cluster);
+    }
     let code = read_module.code;
     spec.entry.clone_from(&program.name);
     let mut replace = |field: &'static str, option: &str, value: String| {

@@ -132,6 +132,11 @@ fn launch_of(kernel: &LoadedKernel) -> Result<(&KernelCode, &Launch), Diagnostic
         let problem = Diagnostic::general(&kernel.name_given, what);
         return Err(problem.hint("name a launch file with PTX, or a program without --launch").into());
     };
+    if kernel.launch_spec().is_some_and(|spec| spec.cluster.is_some()) {
+        let problem =
+            Diagnostic::general(&kernel.name_given, "a bundle does not say how blocks form clusters");
+        return Err(problem.hint("write .reqnctapercluster into the PTX in place of `cluster`").into());
+    }
     check(program, launch, &kernel.name_given)?;
     Ok((program, launch))
 }

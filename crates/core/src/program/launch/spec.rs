@@ -29,6 +29,9 @@ pub struct LaunchSpec {
     pub grid: ShapeSpec,
     /// The number of threads per block and axis.
     pub block: ShapeSpec,
+    /// The number of blocks of a cluster per axis, if they are launched in clusters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<[u32; 3]>,
     /// The size of dynamic shared memory in bytes.
     #[serde(default)]
     pub dynamic_shared: Expr,

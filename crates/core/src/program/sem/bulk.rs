@@ -10,6 +10,24 @@ pub enum Bulk {
     Bytes(BulkCopy),
     /// A copy of a box of a tensor (`cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`).
     Tensor(TensorCopy),
+    /// A store or a reduction of a lane's registers (`st.async`, `red.async`).
+    Store(BulkStore),
+}
+
+/// A store to the shared memory of a block of the cluster that signals an mbarrier object there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BulkStore {
+    /// The type of each value; its bits are what counts for a store.
+    pub ty: ValueTy,
+    /// The values.
+    pub srcs: Vec<Operand>,
+    /// The address of the first one.
+    pub dst: Address,
+    /// The operation that combines the values with those at the address; without it they are
+    /// overwritten.
+    pub reduce: Option<(AtomOp, ValueTy)>,
+    /// The mbarrier object whose current phase receives the bytes.
+    pub signal: Address,
 }
 
 /// A copy of contiguous bytes.
@@ -31,6 +49,9 @@ pub struct BulkCopy {
     /// The mbarrier object in shared memory whose current phase receives the bytes when they have
     /// been copied.
     pub signal: Option<Address>,
+    /// The blocks of the cluster, a bit for each, to whose shared memory it goes; without it to the
+    /// block in which the address lies.
+    pub multicast: Option<Operand>,
     /// Whether the warp copies once, as in machine code. Otherwise each lane copies.
     pub by_warp: bool,
 }
@@ -52,6 +73,8 @@ pub struct TensorCopy {
     pub reduce: Option<AtomOp>,
     /// The mbarrier object whose current phase receives the bytes of the whole box.
     pub signal: Option<Address>,
+    /// The blocks of the cluster to whose shared memory it goes, as for [`BulkCopy`].
+    pub multicast: Option<Operand>,
     /// Whether the warp copies once; otherwise each lane copies.
     pub by_warp: bool,
 }
@@ -72,6 +95,7 @@ impl Bulk {
         match self {
             Self::Bytes(copy) => copy.reduce.is_some(),
             Self::Tensor(copy) => copy.reduce.is_some(),
+            Self::Store(store) => store.reduce.is_some(),
         }
     }
 
@@ -80,6 +104,16 @@ impl Bulk {
         match self {
             Self::Bytes(copy) => copy.by_warp,
             Self::Tensor(copy) => copy.by_warp,
+            Self::Store(_) => false,
+        }
+    }
+
+    /// Returns the blocks of the cluster to which it goes, if it names them.
+    pub fn multicast(&self) -> Option<Operand> {
+        match self {
+            Self::Bytes(copy) => copy.multicast,
+            Self::Tensor(copy) => copy.multicast,
+            Self::Store(_) => None,
         }
     }
 
@@ -88,15 +122,20 @@ impl Bulk {
         match self {
             Self::Bytes(copy) => copy.signal,
             Self::Tensor(copy) => copy.signal,
+            Self::Store(store) => Some(store.signal),
         }
     }
 
     /// Returns all operands that it reads.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         let (bases, further): (_, &[Operand]) = match self {
-            Self::Bytes(copy) => ([copy.src.base, copy.dst.base], std::slice::from_ref(&copy.bytes)),
-            Self::Tensor(copy) => ([copy.map.base, copy.shared.base], &copy.position),
+            Self::Bytes(copy) => {
+                ([Some(copy.src.base), Some(copy.dst.base)], std::slice::from_ref(&copy.bytes))
+            }
+            Self::Tensor(copy) => ([Some(copy.map.base), Some(copy.shared.base)], &copy.position),
+            Self::Store(store) => ([Some(store.dst.base), None], &store.srcs),
         };
-        bases.into_iter().chain(further.iter().copied()).chain(self.signal().map(|signal| signal.base))
+        let signal = self.signal().map(|signal| signal.base);
+        bases.into_iter().flatten().chain(further.iter().copied()).chain(signal).chain(self.multicast())
     }
 }

@@ -79,6 +79,7 @@ macro_rules! ungrouped {
     () => {
         $crate::program::Sem::Matrix(_)
             | $crate::program::Sem::Barrier(_)
+            | $crate::program::Sem::Cluster(_)
             | $crate::program::Sem::Mbarrier(_)
             | $crate::program::Sem::Bulk(_)
             | $crate::program::Sem::Call(_)
@@ -96,6 +97,7 @@ macro_rules! straight {
             | $crate::program::sem::no_effect!()
             | $crate::program::Sem::Matrix(_)
             | $crate::program::Sem::Barrier(_)
+            | $crate::program::Sem::Cluster(_)
             | $crate::program::Sem::Mbarrier(_)
             | $crate::program::Sem::Bulk(_)
     };

@@ -8,6 +8,7 @@
 
 mod atomic;
 mod bulk;
+mod cluster;
 mod fragment;
 mod groups;
 mod image;
@@ -20,7 +21,8 @@ mod video;
 mod warpgroup;
 
 pub use atomic::{Atomic, AtomicPart};
-pub use bulk::{Bulk, BulkCopy, TensorCopy};
+pub use bulk::{Bulk, BulkCopy, BulkStore, TensorCopy};
+pub use cluster::ClusterOp;
 pub use fragment::{Fragment, MatrixRole, MatrixTy, RegisterFragment};
 pub use groups::{exchange, jump, lanewise, memory, no_effect, straight, ungrouped};
 pub use image::*;
@@ -137,6 +139,8 @@ pub enum Sem {
 
     /// A barrier of the block.
     Barrier(Box<Barrier>),
+    /// An operation on the cluster of the block.
+    Cluster(ClusterOp),
     /// An operation on an mbarrier object.
     Mbarrier(Box<Mbarrier>),
     /// A branch of the lanes whose guard holds.
@@ -211,6 +215,22 @@ pub enum Special {
     Ntid(u8),
     Ctaid(u8),
     Nctaid(u8),
+    /// The position of the block in its cluster.
+    ClusterCtaid(u8),
+    /// The number of blocks of a cluster.
+    ClusterNctaid(u8),
+    /// The number of the block in its cluster.
+    ClusterRank,
+    /// The number of blocks of a cluster in all directions.
+    ClusterRanks,
+    /// The position of the cluster.
+    Clusterid(u8),
+    /// The number of clusters of the grid.
+    Nclusterid(u8),
+    /// 1 if the launch states clusters, and 0 if each block is one.
+    HasClusters,
+    /// The reciprocal of the number of blocks of a cluster as a single, rounded up.
+    ClusterReciprocal(u8),
     LaneId,
     WarpId,
     NumWarps,
@@ -547,6 +567,7 @@ impl Sem {
             | Self::Nop
             | Self::Sleep { .. }
             | Self::Barrier(_)
+            | Self::Cluster(_)
             | Self::Mbarrier(_)
             | Self::Bulk(_) => None,
             lanewise!() | exchange!() | jump!() | Self::Call(_) | Self::CallPointer(_) => None,
@@ -601,6 +622,7 @@ impl Sem {
             | Self::AsyncWait { .. }
             | Self::Matrix(_)
             | Self::Barrier(_)
+            | Self::Cluster(_)
             | Self::Mbarrier(_)
             | Self::Bulk(_)
             | Self::Call(_)
@@ -622,6 +644,7 @@ impl Sem {
         match self {
             Self::Bulk(bulk) => match bulk.as_ref() {
                 Bulk::Bytes(copy) => copy.reduce.filter(exact),
+                Bulk::Store(store) => store.reduce.filter(exact),
                 Bulk::Tensor(_) => None,
             },
             _ => self.atomic().map(|atomic| (atomic.op, atomic.ty)),

@@ -33,6 +33,12 @@ impl Sem {
                 matrix.destinations().for_each(|reg| used.dsts.insert(reg));
             }
             Self::Barrier(barrier) => collect_barrier(barrier, used),
+            Self::Cluster(op) => {
+                op.operands().for_each(|operand| {
+                    used.read(operand);
+                });
+                op.dst().into_iter().for_each(|reg| used.dsts.insert(reg));
+            }
             Self::Mbarrier(barrier) => collect_mbarrier(barrier, used),
             Self::Bulk(copy) => copy.operands().for_each(|operand| {
                 used.read(operand);

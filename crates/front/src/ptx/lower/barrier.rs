@@ -1,4 +1,4 @@
-//! Barriers of a block and of a warp, and fences.
+//! Barriers of a cluster, of a block and of a warp, and fences.
 
 use super::opcode::Opcode;
 use super::operand::Cx;
@@ -6,7 +6,7 @@ use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 use warpbound_core::isa::TypeKind;
-use warpbound_core::program::sem::{Barrier, BarrierKind, Sem};
+use warpbound_core::program::sem::{Barrier, BarrierKind, ClusterOp, Sem};
 use warpbound_core::program::{Flow, MemoryOp};
 
 const B32: Type = Type::Bits(32);
@@ -22,13 +22,19 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         let members = cx.src(mask, B32)?;
         return Ok(Lowered::new(Sem::WarpSync { members }, "bar.warp.sync", TypeKind::None));
     }
-    if op.has("cluster") {
-        return Err(Refusal::new(
-            format!("`{}` is not supported", op.text),
-            "there are no clusters here; a block is the largest group that synchronises",
-        ));
+    if op.take("cluster") {
+        return cluster(op, args);
     }
     block(cx, op, args)
+}
+
+/// Lowers an operation on the barrier of the cluster.
+fn cluster<'a>(op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
+    op.ignore(&["aligned", "release", "acquire", "relaxed"]);
+    let operations = [("arrive", ClusterOp::Arrive), ("wait", ClusterOp::Wait)];
+    let operation = op.need("operation", &operations)?;
+    let [] = exactly(op, args)?;
+    Ok(Lowered::new(Sem::Cluster(operation), "barrier.cluster", TypeKind::None))
 }
 
 fn block<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {

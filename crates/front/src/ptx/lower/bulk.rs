@@ -8,23 +8,18 @@ use super::{Lowered, Refusal, Res, exactly, wrong_count};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
-use warpbound_core::program::sem::{Address, AtomOp, Bulk, BulkCopy, Sem, TensorCopy, ValueTy};
+use warpbound_core::program::sem::{
+    Address, AtomOp, Bulk, BulkCopy, Operand as Src, Sem, TensorCopy, ValueTy,
+};
 
 /// Lowers `cp.async.bulk` and `cp.reduce.async.bulk`, whose `async` has been consumed.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let plain = |sem, root| Ok(Lowered::new(sem, root, TypeKind::None));
     op.take("bulk");
-    if [
-        "multicast::cluster",
-        "cp_mask",
-        "ignore_oob",
-        "im2col",
-        "tile::gather4",
-        "tile::scatter4",
-        "im2col::w",
-    ]
-    .iter()
-    .any(|modifier| op.has(modifier))
+    let multicast = op.take("multicast::cluster");
+    if ["cp_mask", "ignore_oob", "im2col", "tile::gather4", "tile::scatter4", "im2col::w"]
+        .iter()
+        .any(|modifier| op.has(modifier))
     {
         let hint = "bulk copies of contiguous bytes and of boxes of tensors (.tile) are simulated";
         return Err(Refusal::new(format!("`{}` is not supported", op.text), hint));
@@ -67,18 +62,23 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
             "copies to shared memory complete at an mbarrier object, those to global memory in a group";
         return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
     }
+    if multicast && (to, from) != (Space::Shared, Space::Global) {
+        let hint = "only copies from global to shared memory go to several blocks";
+        return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
+    }
     if is_tensor {
         if reduces && to != Space::Global {
             let hint = "tensors are reduced in global memory only";
             return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
         }
         let operation = if reduces { Some(op.need("operation", &REDUCTIONS)?) } else { None };
-        return tensor(cx, op, args, (to, operation));
+        return tensor(cx, op, args, (to, operation, multicast));
     }
     let reduce = if reduces { Some(reduction(op, to)?) } else { None };
     ignore_neutral(op);
     op.finish()?;
-    let (dst, src, bytes, signal) = match without_policy(op, args) {
+    let (args, blocks) = with_blocks(op, without_policy(op, args), multicast)?;
+    let (dst, src, bytes, signal) = match args {
         [dst, src, bytes] if !signals => (dst, src, bytes, None),
         [dst, src, bytes, signal] if signals => (dst, src, bytes, Some(signal)),
         other => return Err(wrong_count(op, other, if signals { "4" } else { "3" })),
@@ -92,6 +92,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         bytes: cx.src(bytes, Type::Bits(32))?,
         reduce,
         signal: object(cx, signal)?,
+        multicast: mask(cx, blocks)?,
         by_warp: false,
     };
     plain(Sem::Bulk(Box::new(Bulk::Bytes(copy))), "cp.async.bulk")
@@ -102,7 +103,25 @@ fn object(cx: &mut Cx<'_, '_>, signal: Option<&Operand>) -> Res<Option<Address>>
     signal.map(|signal| Ok(cx.address(signal, Some(Space::Shared))?.1)).transpose()
 }
 
-fn note(cx: &mut Cx<'_, '_>) {
+/// Splits off the operand that names the blocks of the cluster, if there is one.
+fn with_blocks<'o>(
+    op: &Opcode<'_>,
+    args: &'o [Operand],
+    multicast: bool,
+) -> Res<(&'o [Operand], Option<&'o Operand>)> {
+    match args.split_last() {
+        Some((blocks, rest)) if multicast => Ok((rest, Some(blocks))),
+        None if multicast => Err(wrong_count(op, args, "5")),
+        _ => Ok((args, None)),
+    }
+}
+
+/// Returns the mask of the blocks of the cluster to which a copy goes, if it names them.
+fn mask(cx: &mut Cx<'_, '_>, blocks: Option<&Operand>) -> Res<Option<Src>> {
+    blocks.map(|blocks| cx.src(blocks, Type::Bits(16))).transpose()
+}
+
+pub(super) fn note(cx: &mut Cx<'_, '_>) {
     cx.note("the kernel copies in bulk: each copy is complete at once here, and no bound is judged");
 }
 
@@ -111,13 +130,14 @@ fn tensor<'a>(
     cx: &mut Cx<'a, '_>,
     op: &mut Opcode<'a>,
     args: &[Operand],
-    (to, operation): (Space, Option<AtomOp>),
+    (to, operation, multicast): (Space, Option<AtomOp>, bool),
 ) -> Res<Lowered<'a>> {
     let axes = op.need("number of axes", &[("1d", 1), ("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)])?;
     op.take("tile");
     ignore_neutral(op);
     op.finish()?;
-    let (shared, tensor, signal) = match without_policy(op, args) {
+    let (args, blocks) = with_blocks(op, without_policy(op, args), multicast)?;
+    let (shared, tensor, signal) = match args {
         [shared, tensor, signal] if to == Space::Shared => (shared, tensor, Some(signal)),
         [tensor, shared] if to == Space::Global => (shared, tensor, None),
         other => return Err(wrong_count(op, other, if to == Space::Shared { "3" } else { "2" })),
@@ -143,6 +163,7 @@ fn tensor<'a>(
         stores: to == Space::Global,
         reduce: operation,
         signal: object(cx, signal)?,
+        multicast: mask(cx, blocks)?,
         by_warp: false,
     };
     Ok(Lowered::new(Sem::Bulk(Box::new(Bulk::Tensor(copy))), "cp.async.bulk", TypeKind::None))

@@ -6,10 +6,10 @@ use super::{Lowered, Refusal, Res, exactly};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
-use warpbound_core::program::layout::window_base;
+use warpbound_core::program::layout::{SHARED_UPPER, window_base};
 use warpbound_core::program::sem::{
-    Carry, Convert, IntOp, IntTy, Operand as Src, Round, Sem, SmallConvert, SmallTy, SmallWay, Tf32Mode,
-    ValueTy,
+    Carry, ClusterOp, Convert, IntOp, IntTy, Operand as Src, Round, Sem, SmallConvert, SmallTy, SmallWay,
+    Tf32Mode, ValueTy,
 };
 
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
@@ -197,6 +197,7 @@ pub(super) fn space(op: &mut Opcode<'_>) -> Option<Space> {
         ("global", Space::Global),
         ("shared", Space::Shared),
         ("shared::cta", Space::Shared),
+        ("shared::cluster", Space::Shared),
         ("local", Space::Local),
         ("const", Space::Const),
         ("param", Space::Param),
@@ -212,6 +213,7 @@ fn need_space(op: &mut Opcode<'_>) -> Res<Space> {
 
 fn address<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let from_generic = op.take("to");
+    let of_cluster = op.has("shared::cluster");
     let named = need_space(op)?;
     // parameters of functions are in local memory
     let space = if named == Space::Param && !cx.entry { Space::Local } else { named };
@@ -224,6 +226,16 @@ fn address<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
     let dst = cx.dst(d, ty)?;
     let base = window_base(space);
     let sem = match a {
+        a if of_cluster && from_generic => Sem::Cluster(ClusterOp::Resolve { dst, address: a }),
+        // the window of the block does not have room for the byte that names another one
+        a if of_cluster && ty.bits() == 64 => Sem::Int {
+            op: IntOp::Or,
+            ty: IntTy { bits: 64, signed: false },
+            dst,
+            src: [a, Src::Imm(SHARED_UPPER << 32), Src::Imm(0), Src::Imm(0)],
+            carry: Carry::default(),
+            saturate: false,
+        },
         Src::Imm(address) => {
             let moved = if from_generic { address.wrapping_sub(base) } else { address.wrapping_add(base) };
             Sem::Mov { dst, src: Src::Imm(moved) }

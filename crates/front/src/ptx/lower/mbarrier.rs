@@ -55,8 +55,7 @@ pub(super) fn copies_arrive<'a>(
 /// Consumes the space of the object, neutral modifiers and the type.
 fn place(op: &mut Opcode<'_>) -> Res<Option<Space>> {
     ignore_neutral(op);
-    // clusters have one block, so their shared memory is that of the block
-    let space = convert::space(op).or(op.take("shared::cluster").then_some(Space::Shared));
+    let space = convert::space(op);
     if op.ty()? != B64 {
         return Err(Refusal::new(format!("`{}`: mbarrier objects are .b64", op.text), ""));
     }

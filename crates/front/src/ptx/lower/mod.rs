@@ -9,6 +9,7 @@ mod barrier;
 mod bits;
 mod bulk;
 mod call;
+mod cluster;
 mod compare;
 mod control;
 mod convert;
@@ -251,6 +252,7 @@ fn dispatch<'a>(
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "griddepcontrol"
         | "setmaxnreg" => control::lower(cx, op, args),
         "mbarrier" => mbarrier::lower(cx, op, args),
+        "mapa" | "getctarank" => cluster::lower(cx, op, args),
         "call" => call::lower(cx, op, args),
         _ => Err(refused::why(op, isa, cx.quiet)),
     }

@@ -56,6 +56,7 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
             name: module.slice(function.name).to_owned(),
             file: module.source.name().to_owned(),
             max_threads: function.max_threads,
+            cluster: function.cluster,
             ..KernelCode::default()
         },
         problems: Vec::new(),
@@ -64,11 +65,6 @@ pub(in crate::ptx) fn build(module: &Module, entry: u32, isa: &IsaTable) -> Buil
         formals: HashMap::new(),
         table_entries: 0,
     };
-    if let Some((span, blocks)) = function.cluster.filter(|&(_, blocks)| blocks > 1) {
-        let message = format!("`{}` runs in clusters of {blocks} blocks", builder.program.name);
-        let refusal = Refusal::new(message, "clusters of more than one block are not simulated");
-        builder.problem(span, ".reqnctapercluster", refusal);
-    }
     let reached = reach(&module.ast, module.source.text(), &module.statics, entry);
     if builder.plan(&reached.functions) {
         builder.place_shared(&reached.functions);

@@ -17,8 +17,8 @@ const GROUPS: [(&[&str], &str, &str); 6] = [
         "compile the kernel for sm_80 or sm_90a, whose matrix instructions are simulated",
     ),
     (
-        &["mapa", "getctarank", "multimem", "clusterlaunchcontrol"],
-        "clusters of more than one block are not simulated",
+        &["multimem", "clusterlaunchcontrol"],
+        "access to several GPUs, and the launch of clusters by others, are not simulated",
         "compile the kernel for sm_80 or older",
     ),
     (

@@ -37,16 +37,12 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         "%ntid" => return Some(vector(Special::Ntid)),
         "%ctaid" => return Some(vector(Special::Ctaid)),
         "%nctaid" => return Some(vector(Special::Nctaid)),
-        // each block is a cluster of its own
-        "%clusterid" => return Some(vector(Special::Ctaid)),
-        "%nclusterid" => return Some(vector(Special::Nctaid)),
-        "%cluster_ctaid" | "%cluster_nctaid" => {
-            let blocks = u64::from(name == "%cluster_nctaid" && axis != Some(3));
-            return Some(vector(Special::Ctaid).map(|_| plain(Operand::Imm(blocks))));
-        }
-        "%cluster_ctarank" | "%cluster_nctarank" if axis.is_none() => {
-            return Some(Ok(plain(Operand::Imm((name == "%cluster_nctarank").into()))));
-        }
+        "%clusterid" => return Some(vector(Special::Clusterid)),
+        "%nclusterid" => return Some(vector(Special::Nclusterid)),
+        "%cluster_ctaid" => return Some(vector(Special::ClusterCtaid)),
+        "%cluster_nctaid" => return Some(vector(Special::ClusterNctaid)),
+        "%cluster_ctarank" => Special::ClusterRank,
+        "%cluster_nctarank" => Special::ClusterRanks,
         "%laneid" => Special::LaneId,
         "%warpid" => Special::WarpId,
         "%nwarpid" => Special::NumWarps,
@@ -72,7 +68,7 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Res<Found>>
         _ if is_refused(name) => {
             return Some(Err(Refusal::new(
                 format!("special register `{name}` is not supported"),
-                "there are no performance counters here, a cluster is a block, and environment registers end at %envreg31",
+                "there are no performance counters here, and environment registers end at %envreg31",
             )));
         }
         _ => return None,

@@ -75,10 +75,11 @@ impl Parser<'_> {
                     function.max_threads = Some(function.max_threads.map_or(threads, |t| t.min(threads)));
                 }
                 ".reqnctapercluster" => {
-                    let product = numbers
-                        .iter()
-                        .fold(1u64, |product, &n| product.saturating_mul(n.max(1).unsigned_abs()));
-                    function.cluster = Some((token.span, product));
+                    let mut blocks = [1; 3];
+                    for (blocks, &number) in blocks.iter_mut().zip(&numbers) {
+                        *blocks = u32::try_from(number).unwrap_or(u32::MAX).max(1);
+                    }
+                    function.cluster = Some(blocks);
                 }
                 ".minnctapersm"
                 | ".maxnctapersm"

@@ -19,8 +19,8 @@ pub(super) struct Info {
     pub(super) param_bytes: u32,
     pub(super) params: Vec<(u32, u32)>,
     pub(super) max_threads: Option<u32>,
-    /// The number of blocks of a cluster, if the kernel fixes it.
-    pub(super) cluster: Option<u32>,
+    /// The number of blocks of a cluster per axis, if the kernel fixes it.
+    pub(super) cluster: Option<[u32; 3]>,
     pub(super) branch_targets: BTreeMap<u32, Vec<u32>>,
 }
 
@@ -49,7 +49,9 @@ impl Info {
                     params.insert(ordinal, (offset, word(value, 8) >> 18));
                 }
                 (MAX_THREADS, value) if value.len() == 12 => info.max_threads = Some(product(value)),
-                (BLOCKS_PER_CLUSTER, value) if value.len() == 12 => info.cluster = Some(product(value)),
+                (BLOCKS_PER_CLUSTER, value) if value.len() == 12 => {
+                    info.cluster = Some([0, 4, 8].map(|at| word(value, at)));
+                }
                 (BRANCH_TARGETS, value) => info.branch_targets.append(&mut branch_targets(value)?),
                 _ => {}
             }

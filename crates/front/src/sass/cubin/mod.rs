@@ -90,8 +90,8 @@ pub struct Kernel {
     pub recursive: bool,
     /// The maximum number of threads of a block that the kernel was compiled for.
     pub max_threads: Option<u32>,
-    /// The number of blocks of a cluster, if the kernel fixes it.
-    pub cluster: Option<u32>,
+    /// The number of blocks of a cluster per axis, if the kernel fixes it.
+    pub cluster: Option<[u32; 3]>,
     /// The texture and surface references whose handles are words of the bank of the launch, by the
     /// offset of the word.
     pub references: BTreeMap<u32, Reference>,

@@ -59,6 +59,13 @@ impl Cx<'_> {
             Some(LaunchValue::UpperWindow(space)) => Src::Imm(window_base(space) >> 32),
             Some(LaunchValue::BlockSize(axis)) => Src::Special(Special::Ntid(axis.index())),
             Some(LaunchValue::GridSize(axis)) => Src::Special(Special::Nctaid(axis.index())),
+            Some(LaunchValue::HasClusters) => Src::Special(Special::HasClusters),
+            Some(LaunchValue::ClusterSize(axis)) => Src::Special(Special::ClusterNctaid(axis.index())),
+            Some(LaunchValue::ClusterReciprocal(axis)) => {
+                Src::Special(Special::ClusterReciprocal(axis.index()))
+            }
+            Some(LaunchValue::ClusterCount(axis)) => Src::Special(Special::Nclusterid(axis.index())),
+            Some(LaunchValue::ClusterRanks) => Src::Special(Special::ClusterRanks),
             Some(LaunchValue::Descriptor) => Src::Imm(0),
             Some(LaunchValue::StackTop) => Src::Imm(self.local_bytes),
             None => {

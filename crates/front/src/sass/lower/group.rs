@@ -5,9 +5,9 @@ use super::{Cx, Decoded, Register, Res, Role, U32, Value, matrix, memory, refuse
 use crate::sass::table::meaning::Group as Name;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{
-    Address, AtomOp, Bulk, BulkCopy, FloatTy, Fragment, GroupFactor, GroupProduct, IntOp, IntTy, Matrix,
-    MatrixRole, MatrixTy, Mbarrier, MbarrierArrive, MbarrierOp, Operand as Src, PredSrc, RegisterFragment,
-    Sem, SharedFactor, TensorCopy, ValueTy,
+    Address, AtomOp, Bulk, BulkCopy, BulkStore, ClusterOp, FloatTy, Fragment, GroupFactor, GroupProduct,
+    IntOp, IntTy, Matrix, MatrixRole, MatrixTy, Mbarrier, MbarrierArrive, MbarrierOp, Operand as Src,
+    PredSrc, RegisterFragment, Sem, SharedFactor, TensorCopy, ValueTy,
 };
 
 pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
@@ -34,6 +34,9 @@ pub(super) fn lower(cx: &mut Cx, d: &Decoded, name: Name) -> Res<Role> {
         }
         Name::TensorLoad => tensor(cx, d, false)?,
         Name::TensorStore => tensor(cx, d, true)?,
+        Name::SignalledStore => signalled_store(cx, d)?,
+        Name::ClusterArrive => cx.push(Sem::Cluster(ClusterOp::Arrive)),
+        Name::ClusterWait => cx.push(Sem::Cluster(ClusterOp::Wait)),
         Name::Product => product(cx, d)?,
         Name::Elect => {
             let leader = match d.operand("d").map(|operand| operand.value) {
@@ -108,18 +111,57 @@ fn bulk(cx: &mut Cx, d: &Decoded, reduce: Option<(AtomOp, ValueTy)>) -> Res<()> 
         ".S.S" => (Space::Shared, Space::Shared),
         other => return refuse(format!("{}{other}", d.op.name), ""),
     };
+    let mut units = cx.source(d, "n")?;
+    let mut multicast = None;
     if d.has("multi") {
-        return refuse(format!("{}.MULTICAST", d.op.name), "the blocks of a cluster are not simulated");
+        // the upper half of the number names the blocks
+        multicast = Some(cx.value(IntOp::Shr, U32, &[units, Src::Imm(16)]));
+        units = cx.value(IntOp::And, U32, &[units, Src::Imm(0xffff)]);
     }
-    let units = cx.source(d, "n")?;
     let bytes = cx.value(IntOp::Shl, U32, &[units, Src::Imm(BulkCopy::UNIT.ilog2().into())]);
     let (src, dst) = (place(cx, d, "m", from)?, place(cx, d, "t", to)?);
     let signal = match (to, uniform(d, "t")) {
         (Space::Shared, Some(value)) => Some(Address { base: cx.word(value, 1), offset: 0 }),
         _ => None,
     };
-    let copy = BulkCopy { from, src, to, dst, bytes, reduce, signal, by_warp: true };
+    let copy = BulkCopy { from, src, to, dst, bytes, reduce, signal, multicast, by_warp: true };
     cx.push(Sem::Bulk(Box::new(Bulk::Bytes(copy))));
+    Ok(())
+}
+
+/// Lowers a store or a reduction of registers. The register behind the address has the address of the
+/// object to signal.
+fn signalled_store(cx: &mut Cx, d: &Decoded) -> Res<()> {
+    let (Some(Value::Address { register, uniform, offset, .. }), Some(value)) =
+        (d.operand("m").map(|operand| operand.value), d.operand("d").map(|operand| operand.value))
+    else {
+        return refuse(format!("{} without operands", d.op.name), "");
+    };
+    if !matches!(uniform, None | Some(Register::Fixed)) {
+        return refuse(format!("{} with a uniform register", d.op.name), "");
+    }
+    let place = Value::Register(register);
+    let (dst, signal) = (cx.word(place, 0), cx.word(place, 1));
+    let reduce = if d.op.name == "REDAS" { Some(reduction(d)?) } else { None };
+    let (ty, count) = match (reduce, d.modifier("bits")) {
+        (Some((_, ty)), _) => (ty, 1),
+        (None, "") => (ValueTy::Int(U32), 1),
+        (None, ".64") => (ValueTy::Int(U32), 2),
+        (None, ".128") => (ValueTy::Int(U32), 4),
+        (None, other) => return refuse(format!("{}{other}", d.op.name), ""),
+    };
+    let srcs = match ty.bytes() {
+        8 => vec![Src::Reg(cx.packed(value, 0))],
+        _ => (0..count).map(|step| cx.word(value, step)).collect(),
+    };
+    let store = BulkStore {
+        ty,
+        srcs,
+        dst: Address { base: dst, offset },
+        reduce,
+        signal: Address { base: signal, offset: 0 },
+    };
+    cx.push(Sem::Bulk(Box::new(Bulk::Store(store))));
     Ok(())
 }
 
@@ -144,7 +186,14 @@ fn tensor(cx: &mut Cx, d: &Decoded, stores: bool) -> Res<()> {
     let reduce = if d.has("op") { Some(memory::named_operation(d)?) } else { None };
     let (shared, map) = (place(cx, d, "t", Space::Shared)?, place(cx, d, "m", Space::Global)?);
     let space = Space::Generic;
-    let copy = TensorCopy { space, map, position, shared, stores, reduce, signal, by_warp: true };
+    let multicast = match d.operand("n") {
+        Some(_) => {
+            let word = cx.source(d, "n")?;
+            Some(cx.value(IntOp::Shr, U32, &[word, Src::Imm(16)]))
+        }
+        None => None,
+    };
+    let copy = TensorCopy { space, map, position, shared, stores, reduce, signal, multicast, by_warp: true };
     cx.push(Sem::Bulk(Box::new(Bulk::Tensor(copy))));
     Ok(())
 }
@@ -176,7 +225,7 @@ fn reduction(d: &Decoded) -> Res<(AtomOp, ValueTy)> {
     let ty = match d.modifier("ty") {
         "" => int(32, false),
         ".S32" => int(32, true),
-        ".U64" => int(64, false),
+        ".U64" | ".64" => int(64, false),
         ".S64" => int(64, true),
         ".F16.RN" => ValueTy::Float(FloatTy::F16),
         ".BF16.RN" => ValueTy::Float(FloatTy::Bf16),

@@ -237,9 +237,8 @@ fn table(cx: &mut Cx, d: &Decoded, src: [Src; 3]) -> Res<()> {
 }
 
 fn special(name: &str) -> Res<Src> {
-    if matches!(name, "SRZ" | "SR_CgaCtaId" | "SR_SWINLO") {
-        // a launch has no clusters, so each block is the only one of its cluster; and the window of
-        // shared memory begins where the lower half of an address is zero
+    if matches!(name, "SRZ" | "SR_SWINLO") {
+        // the window of shared memory begins where the lower half of an address is zero
         return Ok(Src::Imm(0));
     }
     if name == "SR_SWINHI" {
@@ -247,6 +246,7 @@ fn special(name: &str) -> Res<Src> {
     }
     Ok(Src::Special(match name {
         "SR_LANEID" => Special::LaneId,
+        "SR_CgaCtaId" => Special::ClusterRank,
         "SR_TID.X" => Special::Tid(0),
         "SR_TID.Y" => Special::Tid(1),
         "SR_TID.Z" => Special::Tid(2),

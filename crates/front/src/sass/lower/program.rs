@@ -215,17 +215,13 @@ impl Lowering<'_> {
             self.problems.push(Problem::general("size", message));
             self.instrs.truncate(1);
         }
-        if let Some(blocks) = self.kernel.cluster.filter(|&blocks| blocks > 1) {
-            let message = format!("the kernel runs in clusters of {blocks} blocks");
-            let hint = "clusters of more than one block are not simulated".to_owned();
-            self.problems.push(Problem { hint, ..Problem::general("cluster", message) });
-        }
         let functions = self.connect(codings, &pointed);
         let instructions = codings.iter().map(coded).collect();
         let hazards = self.hazards(codings);
         let kernel = self.kernel;
         let mut program = KernelCode {
             name: kernel.name.clone(),
+            cluster: kernel.cluster,
             file: file.to_owned(),
             instrs: self.instrs,
             regs,

@@ -64,6 +64,16 @@ pub enum LaunchValue {
     BlockSize(Axis),
     /// The number of blocks of the grid in one direction.
     GridSize(Axis),
+    /// Whether the launch has clusters: 1 or 0.
+    HasClusters,
+    /// The number of blocks of a cluster in one direction.
+    ClusterSize(Axis),
+    /// Its reciprocal, a single.
+    ClusterReciprocal(Axis),
+    /// The number of clusters of the grid in one direction.
+    ClusterCount(Axis),
+    /// The number of blocks of a cluster.
+    ClusterRanks,
     /// A word of the descriptor of global memory, which no instruction interprets here.
     Descriptor,
     /// The end of the thread's local memory, from which the stack grows downwards.

@@ -109,6 +109,7 @@ impl Encoding {
                     && !matches!((spec.kind, value), (Kind::RegisterOrNumber(_), Value::Register(_))),
             described: spec.described,
             sized: spec.sized,
+            zero: spec.zero,
             value,
             neg: bit(spec.neg),
             abs: bit(spec.abs),

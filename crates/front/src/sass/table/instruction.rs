@@ -57,6 +57,8 @@ pub struct Operand<'t> {
     pub described: bool,
     /// Whether a disassembly says that the register of an address has 64 bits.
     pub sized: bool,
+    /// Whether a disassembly prints the register that is always zero beside one of the warp.
+    pub zero: bool,
     /// Whether a space is printed between the brackets of a constant.
     pub apart: bool,
     /// The operand slot of its reuse mark.

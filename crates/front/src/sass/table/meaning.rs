@@ -298,6 +298,12 @@ pub enum Group {
     TensorLoad,
     /// A copy of a box to a tensor, or a reduction of its elements.
     TensorStore,
+    /// A store or a reduction of registers in shared memory that signals an mbarrier object.
+    SignalledStore,
+    /// An arrival at the barrier of the cluster.
+    ClusterArrive,
+    /// A wait at the barrier of the cluster.
+    ClusterWait,
     /// A product of matrices of a warp group.
     Product,
     /// The election of a lane.

@@ -185,6 +185,8 @@ struct OperandSpec {
     described: bool,
     /// Whether a disassembly says that the register of an address has 64 bits.
     sized: bool,
+    /// Whether a disassembly prints the register that is always zero beside one of the warp.
+    zero: bool,
     /// Whether it is never printed.
     silent: bool,
     /// Whether the offset is in words of four bytes.

@@ -110,6 +110,7 @@ impl OperandSpec {
             descriptor: None,
             described: false,
             sized: false,
+            zero: false,
             silent: false,
             words: false,
             extended: None,
@@ -146,6 +147,7 @@ impl OperandSpec {
             "next" => &mut self.next,
             "joined" => &mut self.joined,
             "sized" => &mut self.sized,
+            "zero" => &mut self.zero,
             "silent" => &mut self.silent,
             _ => return false,
         };

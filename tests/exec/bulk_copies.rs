@@ -195,7 +195,7 @@ fn mistakes_are_named() {
         ("[object], 512;", "[object], 528;", "does not end"),
         (".bulk.shared::cluster.global", ".bulk.tensor.1d.im2col.shared::cluster.global", "boxes of tensors"),
         (".bulk.shared::cluster.global", ".bulk.tensor.1d.shared::cluster.global", "takes 3 operands"),
-        ("complete_tx::bytes [tile]", "complete_tx::bytes.multicast::cluster [tile]", "is not supported"),
+        ("complete_tx::bytes [tile]", "complete_tx::bytes.multicast::cluster [tile]", "takes 5 operands"),
         (".bulk.shared::cluster.global", ".bulk.global.global", "does not exist"),
         (".bulk.shared::cluster.global", ".bulk.shared::cluster", "does not have two spaces"),
         (".bulk_group [%rd1]", " [%rd1]", "does not say how it completes"),

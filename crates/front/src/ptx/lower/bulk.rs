@@ -77,11 +77,12 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     let reduce = if reduces { Some(reduction(op, to)?) } else { None };
     ignore_neutral(op);
     op.finish()?;
-    let (args, blocks) = with_blocks(op, without_policy(op, args), multicast)?;
-    let (dst, src, bytes, signal) = match args {
-        [dst, src, bytes] if !signals => (dst, src, bytes, None),
-        [dst, src, bytes, signal] if signals => (dst, src, bytes, Some(signal)),
-        other => return Err(wrong_count(op, other, if signals { "4" } else { "3" })),
+    let (dst, src, bytes, signal, blocks) = match (without_policy(op, args), signals, multicast) {
+        ([dst, src, bytes], false, _) => (dst, src, bytes, None, None),
+        ([dst, src, bytes, signal], true, false) => (dst, src, bytes, Some(signal), None),
+        ([dst, src, bytes, signal, blocks], true, true) => (dst, src, bytes, Some(signal), Some(blocks)),
+        (other, false, _) => return Err(wrong_count(op, other, "3")),
+        (other, true, _) => return Err(wrong_count(op, other, if multicast { "5" } else { "4" })),
     };
     note(cx);
     let copy = BulkCopy {
@@ -101,19 +102,6 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
 /// Returns the address of the mbarrier object that a copy signals, if it does.
 fn object(cx: &mut Cx<'_, '_>, signal: Option<&Operand>) -> Res<Option<Address>> {
     signal.map(|signal| Ok(cx.address(signal, Some(Space::Shared))?.1)).transpose()
-}
-
-/// Splits off the operand that names the blocks of the cluster, if there is one.
-fn with_blocks<'o>(
-    op: &Opcode<'_>,
-    args: &'o [Operand],
-    multicast: bool,
-) -> Res<(&'o [Operand], Option<&'o Operand>)> {
-    match args.split_last() {
-        Some((blocks, rest)) if multicast => Ok((rest, Some(blocks))),
-        None if multicast => Err(wrong_count(op, args, "5")),
-        _ => Ok((args, None)),
-    }
 }
 
 /// Returns the mask of the blocks of the cluster to which a copy goes, if it names them.
@@ -136,11 +124,13 @@ fn tensor<'a>(
     op.take("tile");
     ignore_neutral(op);
     op.finish()?;
-    let (args, blocks) = with_blocks(op, without_policy(op, args), multicast)?;
-    let (shared, tensor, signal) = match args {
-        [shared, tensor, signal] if to == Space::Shared => (shared, tensor, Some(signal)),
-        [tensor, shared] if to == Space::Global => (shared, tensor, None),
-        other => return Err(wrong_count(op, other, if to == Space::Shared { "3" } else { "2" })),
+    let stores = to == Space::Global;
+    let (shared, tensor, signal, blocks) = match (without_policy(op, args), stores, multicast) {
+        ([tensor, shared], true, _) => (shared, tensor, None, None),
+        ([shared, tensor, signal], false, false) => (shared, tensor, Some(signal), None),
+        ([shared, tensor, signal, blocks], false, true) => (shared, tensor, Some(signal), Some(blocks)),
+        (other, true, _) => return Err(wrong_count(op, other, "2")),
+        (other, false, _) => return Err(wrong_count(op, other, if multicast { "4" } else { "3" })),
     };
     let OperandKind::Image(map, inner) = &tensor.kind else {
         let hint = "write it as `[map, {x, y}]`";
@@ -160,7 +150,7 @@ fn tensor<'a>(
         map,
         position,
         shared: cx.address(shared, Some(Space::Shared))?.1,
-        stores: to == Space::Global,
+        stores,
         reduce: operation,
         signal: object(cx, signal)?,
         multicast: mask(cx, blocks)?,

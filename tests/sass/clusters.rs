@@ -35,7 +35,7 @@ fn run(kernel: &str, grid: [u32; 3], block: u32, args: &str) -> Vec<u32> {
             assert_eq!(program.cluster, None);
             program.cluster = Some([2, 1, 1]);
         }
-        for another_order in [None, Some(1), Some(2)] {
+        for another_order in std::iter::once(None).chain((1..=12).map(Some)) {
             let options = Options { another_order, ..Options::default() };
             left.push(after(&program, text.clone(), &[], options, |_, executor| words(executor, 0)));
         }

@@ -206,7 +206,13 @@ impl<'a> Runner<'a> {
             }
         }
         // in a random order a warp may be ready without having had a turn
-        Ok(ran || self.warps.iter().any(|warp| warp.state == State::Ready))
+        let Self { warps, context, .. } = self;
+        let can_run = |warp: &Warp| match warp.state {
+            State::Ready => true,
+            State::Suspended(pc) => cluster::can_go_on(warp, context, pc),
+            State::Waiting(..) | State::Finished => false,
+        };
+        Ok(ran || warps.iter().any(can_run))
     }
 
     /// Ends the suspension of the first warp that waits for an mbarrier object, because nothing can run.

@@ -74,7 +74,7 @@ impl Cache {
             set_bits: settings.sets.trailing_zeros(),
             part_bits: 2 - per_line.trailing_zeros(),
             full: ((1u16 << per_line) - 1) as u8,
-            mshrs: Mshrs::new(settings.mshrs, settings.merge, sets * ways),
+            mshrs: Mshrs::new(settings.mshrs, settings.merge),
             outgoing: VecDeque::with_capacity(settings.miss_queue as usize),
             rng: ChaCha8Rng::seed_from_u64(seed),
             stats: CacheStats::default(),
@@ -201,9 +201,8 @@ impl Cache {
     }
 
     #[inline(always)]
-    fn target(&mut self, request: &Request, number: u64) -> Target {
+    fn target(&self, request: &Request, number: u64) -> Target {
         let set = place_of(number, self.set_bits, self.settings.index);
-        self.lines.set_up(set);
         if self.part_bits == 0 {
             // this is nearly always the case: lines of the cache are as long as those of requests
             let tag = request.line;
@@ -363,19 +362,14 @@ impl Cache {
     #[inline]
     fn victim(&mut self, set: usize) -> Option<usize> {
         match self.settings.replacement {
-            Replacement::Lru | Replacement::Fifo => {
-                let first = self.lines.first(set);
-                if self.lines.is_free(first) {
-                    return Some(first);
-                }
-                self.lines.in_order(set).find(|&frame| self.lines.is_free(frame))
-            }
+            Replacement::Lru | Replacement::Fifo => self.lines.first_free(set),
             Replacement::Random => self.drawn_victim(set),
         }
     }
 
     /// Returns a random victim of a set like [`Self::victim`], or the first empty way.
     fn drawn_victim(&mut self, set: usize) -> Option<usize> {
+        self.lines.set_up(set);
         let lines = &self.lines;
         let mut free = lines.of_set(set).filter(|&frame| lines.is_free(frame));
         let count = free.clone().count() as u64;

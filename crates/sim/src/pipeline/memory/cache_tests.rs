@@ -380,7 +380,7 @@ fn a_whole_sector_completes_no_other() {
 #[test]
 fn fetches_of_one_frame_are_all_found() {
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
-        let mut mshrs = Mshrs::new(4, 8, 2);
+        let mut mshrs = Mshrs::new(4, 8);
         let start = |sector: u8| mshrs.start(5, 1 << sector, 1, read(5, 1 << sector), false);
         let ids = [0, 1, 2].map(start);
         let mut there = [true; 3];

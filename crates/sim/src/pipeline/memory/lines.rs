@@ -9,20 +9,22 @@ use warpbound_core::path::LineUse;
 
 use super::halves::{halves, whole};
 
-/// A way of the cache. The value with only zeros is an empty way, in a set whose ways are replaced
-/// in the order of their numbers.
-#[derive(Clone, Copy, Debug, Default)]
+/// A way of the cache.
+#[derive(Clone, Copy, Debug)]
 struct Line {
     /// The tag plus one, or 0 if the way is empty.
     tag: u64,
     /// One more than the index of the next way whose tag has the same hash, or 0.
     other: u32,
-    /// The ring of the ways of a set in replacement order: the next way, and the one before. They
-    /// are stored as the difference (`^`) from the way with the next number and from the one with
-    /// the previous number.
-    ring: [u32; 2],
+    /// The next way of the set in replacement order, and the one before; the first one follows the
+    /// last.
+    next: u32,
+    before: u32,
+    set: u32,
     masks: Masks,
 }
+
+const _: () = assert!(size_of::<Line>() == 32);
 
 /// The state of the sectors of a line, as masks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,25 +71,28 @@ fn whole_sectors(words: u32) -> u8 {
 }
 
 /// A set of the cache.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Set {
-    /// The frame of way 0, or [`UNUSED`].
-    base: u32,
-    /// The first way in replacement order.
+    /// The number of ways that it has.
+    count: u32,
+    /// The first of them in replacement order, and the way 0.
     first: u32,
+    base: u32,
 }
 
-/// The base of a set that has not been used.
-const UNUSED: u32 = u32::MAX;
+/// The smallest number of lists by hash.
+const FEWEST: usize = 16;
 
-/// The lines of a cache. The ways of a set have consecutive indices, their frames. They are
-/// allocated by [`Self::set_up`], because a short launch uses few sets of the caches of a large GPU.
+/// The lines of a cache. A set gets its ways when it needs them, in the order of their numbers,
+/// because a short launch uses few of the ways of a large GPU. A way is given by its index among
+/// those of all sets, its frame.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     ways: usize,
-    /// The ways of the sets that have been used.
+    /// The ways that sets have.
     lines: Vec<Line>,
-    /// For each hash of a tag, one more than the index of the first way with that hash, or 0.
+    /// For each hash of a tag, one more than the index of the first way with that hash, or 0. There
+    /// are as many as ways, or more.
     heads: Vec<u32>,
     /// The number of bits by which hashes are shifted.
     shift: u32,
@@ -95,54 +100,77 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Creates empty lines, with way 0 first in each set.
+    /// Creates empty lines.
     pub fn new(sets: usize, ways: usize) -> Self {
-        let heads = heads(sets, ways);
-        let shift = u64::BITS - heads.trailing_zeros();
-        let sets = vec![Set { base: UNUSED, first: 0 }; sets];
-        Self { ways, lines: Vec::new(), heads: Vec::new(), shift, sets }
+        let (heads, shift) = empty_heads(FEWEST);
+        Self { ways, lines: Vec::new(), heads, shift, sets: vec![Set::default(); sets] }
     }
 
-    /// Allocates the ways of a set. It must be called before any other method is used for the set.
-    #[inline(always)]
+    /// Gives a set that has no way all its ways at once, which have consecutive frames then. Way 0 is
+    /// the first in replacement order.
     pub fn set_up(&mut self, set: usize) {
-        if self.sets[set].base == UNUSED {
-            self.make(set);
+        if self.sets[set].count == 0 {
+            (0..self.ways).for_each(|_| {
+                self.add(set);
+            });
         }
     }
 
+    /// Gives a set the next one of its ways, which becomes the last in replacement order, and
+    /// returns its frame.
+    fn add(&mut self, set: usize) -> usize {
+        let frame = self.lines.len();
+        if frame == self.heads.len() {
+            self.hash_again(2 * frame);
+        }
+        let (number, Set { count, first, base }) = (frame as u32, &mut self.sets[set]);
+        if *count == 0 {
+            (*first, *base) = (number, number);
+        }
+        *count += 1;
+        let next = *first;
+        let masks = Masks::default();
+        self.lines.push(Line { tag: 0, other: 0, next: number, before: number, set: set as u32, masks });
+        self.link_before(frame, next as usize);
+        frame
+    }
+
+    /// Divides the ways among this number of lists.
     #[cold]
-    fn make(&mut self, set: usize) {
-        if self.heads.is_empty() {
-            self.heads = vec![0; heads(self.sets.len(), self.ways)];
+    fn hash_again(&mut self, heads: usize) {
+        (self.heads, self.shift) = empty_heads(heads);
+        for frame in 0..self.lines.len() {
+            if let Some(tag) = self.at(frame) {
+                let head = self.head(tag);
+                self.lines[frame].other = std::mem::replace(&mut self.heads[head], frame as u32 + 1);
+            }
         }
-        let base = self.lines.len();
-        self.sets[set].base = base as u32;
-        self.lines.resize(base + self.ways, Line::default());
     }
 
-    /// Returns the frame of way 0 of a set.
-    #[inline(always)]
-    fn base(&self, set: usize) -> usize {
-        self.sets[set].base as usize
-    }
-
-    /// Returns the ways of a set in the order of their numbers.
+    /// Returns the ways of a set in the order of their numbers, if they have been [set
+    /// up](Self::set_up).
     pub fn of_set(&self, set: usize) -> Range<usize> {
-        self.base(set)..self.base(set) + self.ways
+        let Set { base, count, .. } = self.sets[set];
+        base as usize..base as usize + count as usize
     }
 
     /// Lists all lines, set by set in replacement order.
     pub fn list(&self) -> Vec<LineLeft> {
-        let used = (0..self.sets.len()).filter(|&set| self.sets[set].base != UNUSED);
-        let of_set = |set: usize| self.in_order(set).map(move |frame| (set, frame));
-        let line = |(set, frame): (usize, usize)| {
+        // ways get their frames in the order of their numbers
+        let mut counts = vec![0; self.sets.len()];
+        let number = |line: &Line| {
+            let count: &mut u32 = &mut counts[line.set as usize];
+            *count += 1;
+            *count - 1
+        };
+        let ways: Vec<u32> = self.lines.iter().map(number).collect();
+        let line = |frame: usize| {
             let (high, low) = halves(self.at(frame)?);
             let Masks { valid, dirty, partial, words, reserved: _ } = self.masks(frame);
-            let way = frame - self.base(set);
-            Some(LineLeft(set as u32, way as u32, high, low, [valid | dirty << 4, partial], words))
+            let (set, way) = (self.lines[frame].set, ways[frame]);
+            Some(LineLeft(set, way, high, low, [valid | dirty << 4, partial], words))
         };
-        used.flat_map(of_set).filter_map(line).collect()
+        (0..self.sets.len()).flat_map(|set| self.in_order(set)).filter_map(line).collect()
     }
 
     /// Takes out the lines, which have these sectors, and leaves the cache empty.
@@ -180,7 +208,7 @@ impl Lines {
                 return false;
             }
             self.set_up(set);
-            let frame = self.base(set) + way;
+            let frame = self.of_set(set).start + way;
             if self.at(frame).is_some() {
                 return false;
             }
@@ -212,12 +240,11 @@ impl Lines {
     /// Returns the way of a line, as an index.
     #[inline(always)]
     pub fn find(&self, tag: u64, set: usize) -> Option<usize> {
-        let base = self.base(set);
         let mut next = self.heads[self.head(tag)];
         while next != 0 {
             let frame = next as usize - 1;
             let line = &self.lines[frame];
-            if line.tag == tag + 1 && frame.wrapping_sub(base) < self.ways {
+            if line.tag == tag + 1 && line.set as usize == set {
                 return Some(frame);
             }
             next = line.other;
@@ -262,34 +289,47 @@ impl Lines {
         self.lines[before - 1].other = next;
     }
 
-    /// Returns the first way of a set in replacement order.
-    #[inline]
-    pub fn first(&self, set: usize) -> usize {
-        self.base(set) + self.sets[set].first as usize
+    /// Returns the first way of a set, in replacement order, that does not wait for data; `None` if
+    /// all wait. A way that the set does not have yet precedes those that it has.
+    pub fn first_free(&mut self, set: usize) -> Option<usize> {
+        let Set { first, count, .. } = self.sets[set];
+        if (count as usize) < self.ways {
+            return Some(self.add(set));
+        }
+        if self.is_free(first as usize) {
+            return Some(first as usize);
+        }
+        self.in_order(set).find(|&frame| self.is_free(frame))
     }
 
-    /// Returns the ways of a set in replacement order.
+    /// Returns the ways that a set has, in replacement order.
     pub fn in_order(&self, set: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
-        let base = self.base(set);
-        let ring = &self.lines[self.of_set(set)];
-        let after = move |&way: &usize| Some(next(ring, way));
-        std::iter::successors(Some(self.sets[set].first as usize), after)
-            .take(self.ways)
-            .map(move |way| base + way)
+        let Set { first, count, .. } = self.sets[set];
+        let after = |&frame: &usize| Some(self.lines[frame].next as usize);
+        std::iter::successors(Some(first as usize), after).take(count as usize)
     }
 
     /// Moves a way to the end of its set's replacement order.
     #[inline(always)]
     pub fn move_to_end(&mut self, frame: usize, set: usize) {
-        let Set { base, first } = &mut self.sets[set];
-        let base = *base as usize;
-        let ring = &mut self.lines[base..base + self.ways];
-        let way = frame - base;
-        if way == *first as usize {
-            *first = next(ring, way) as u32;
-        } else if way != before(ring, *first as usize) {
-            relink(ring, way, *first as usize);
+        let first = self.sets[set].first as usize;
+        let Line { next, before, .. } = self.lines[frame];
+        if frame == first {
+            self.sets[set].first = next;
+        } else if next as usize != first {
+            self.lines[before as usize].next = next;
+            self.lines[next as usize].before = before;
+            self.link_before(frame, first);
         }
+    }
+
+    /// Links a way, which no other is linked with, before another one.
+    #[inline(always)]
+    fn link_before(&mut self, frame: usize, next: usize) {
+        let before = std::mem::replace(&mut self.lines[next].before, frame as u32);
+        self.lines[before as usize].next = frame as u32;
+        let line = &mut self.lines[frame];
+        (line.next, line.before) = (next as u32, before);
     }
 }
 
@@ -344,44 +384,10 @@ impl Eq for CarriedLines {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LineLeft(pub u32, pub u32, pub u32, pub u32, pub [u8; 2], pub u32);
 
-fn heads(sets: usize, ways: usize) -> usize {
-    (sets * ways).next_power_of_two().max(2)
-}
-
-/// Moves a way from its position in the ring to the one before the first way.
-fn relink(ring: &mut [Line], way: usize, first: usize) {
-    let (last, before, next) = (before(ring, first), before(ring, way), next(ring, way));
-    link(ring, before, next);
-    link(ring, last, way);
-    link(ring, way, first);
-}
-
-#[inline]
-fn next(ring: &[Line], way: usize) -> usize {
-    ring[way].ring[0] as usize ^ up(ring, way)
-}
-
-#[inline]
-fn before(ring: &[Line], way: usize) -> usize {
-    ring[way].ring[1] as usize ^ down(ring, way)
-}
-
-#[inline]
-fn link(ring: &mut [Line], way: usize, next: usize) {
-    ring[way].ring[0] = (next ^ up(ring, way)) as u32;
-    ring[next].ring[1] = (way ^ down(ring, next)) as u32;
-}
-
-/// Returns the way with the next number, which wraps around.
-#[inline]
-fn up(ring: &[Line], way: usize) -> usize {
-    if way + 1 == ring.len() { 0 } else { way + 1 }
-}
-
-/// Returns the way with the previous number, which wraps around.
-#[inline]
-fn down(ring: &[Line], way: usize) -> usize {
-    if way == 0 { ring.len() - 1 } else { way - 1 }
+/// Returns this number of empty lists, a power of two, and the number of bits by which hashes are
+/// shifted.
+fn empty_heads(count: usize) -> (Vec<u32>, u32) {
+    (vec![0; count], u64::BITS - count.trailing_zeros())
 }
 
 #[cfg(test)]
@@ -409,6 +415,7 @@ mod tests {
             let mut lists: Vec<Vec<usize>> =
                 (0..4).map(|set| (set * ways..(set + 1) * ways).collect()).collect();
             let mut there = vec![None; 4 * ways];
+            assert!((0..4).all(|set| lines.in_order(set).eq(lists[set].iter().copied())));
             for n in 0..2000_usize {
                 let number = n.wrapping_mul(0x9e37_79b9) >> 3;
                 let (set, frame) = (number % 4, number % 4 * ways + number / 4 % ways);
@@ -427,6 +434,28 @@ mod tests {
                 for tag in (0..50).map(|tag| tag * 4 + set as u64) {
                     assert_eq!(lines.find(tag, set), there.iter().position(|&at| at == Some(tag)));
                 }
+            }
+        }
+    }
+
+    /// Compares lines whose sets get their ways one by one with lines that have all from the start.
+    #[test]
+    fn sets_get_their_ways_in_the_order_of_replacement() {
+        for ways in [1, 2, 5, 16] {
+            let (mut some, mut all) = (Lines::new(4, ways), Lines::new(4, ways));
+            (0..4).for_each(|set| all.set_up(set));
+            for n in 0..500_usize {
+                let number = n.wrapping_mul(0x9e37_79b9) >> 5;
+                let (set, tag) = (number % 4, (number % 60) as u64);
+                for lines in [&mut some, &mut all] {
+                    let frame = lines.find(tag, set).or_else(|| {
+                        let free = lines.first_free(set)?;
+                        lines.put(tag, free);
+                        Some(free)
+                    });
+                    lines.move_to_end(frame.unwrap(), set);
+                }
+                assert_eq!(some.list(), all.list());
             }
         }
     }

@@ -51,10 +51,9 @@ pub(super) struct Mshrs {
     count: usize,
     /// The numbers of entries of `fetches` that are free.
     free: Vec<u32>,
-    /// For each way of the cache, one more than the first fetch in flight for it, or 0. Empty
-    /// before the first fetch.
+    /// For each way of the cache up to the last one that had a fetch, one more than the first fetch in
+    /// flight for it, or 0.
     by_frame: Vec<u32>,
-    frames: usize,
     merge: u32,
     waiters: Vec<Waiter>,
     free_waiter: u32,
@@ -63,13 +62,12 @@ pub(super) struct Mshrs {
 }
 
 impl Mshrs {
-    pub fn new(count: u32, merge: u32, frames: usize) -> Self {
+    pub fn new(count: u32, merge: u32) -> Self {
         Self {
             fetches: Vec::new(),
             count: count as usize,
             free: Vec::new(),
             by_frame: Vec::new(),
-            frames,
             merge,
             waiters: Vec::new(),
             free_waiter: NONE,
@@ -142,8 +140,8 @@ impl Mshrs {
                 (self.fetches.len() - 1) as u32
             }
         };
-        if self.by_frame.is_empty() {
-            self.by_frame = vec![0; self.frames];
+        if self.by_frame.len() <= frame {
+            self.by_frame.resize(frame + 1, 0);
         }
         if self.by_frame[frame] == 0 {
             self.by_frame[frame] = id + 1;

@@ -152,11 +152,14 @@ impl FrontEnd {
         if self.settings.is_some() {
             self.next[slot] = pc;
             self.compare(slot);
-        } else if self.caches.is_some() {
+        } else if let Some(caches) = &mut self.caches
+            && !caches.goes_straight_on(slot, pc)
+        {
             self.look_up(slot, pc, now);
         }
     }
 
+    /// Looks the line of the next instruction up if the warp may leave the line that it is in.
     #[inline(never)]
     fn look_up(&mut self, slot: usize, pc: u32, now: u64) {
         let Some(caches) = &mut self.caches else { return };

@@ -25,12 +25,21 @@ struct Line {
     ahead: bool,
 }
 
+/// Where a warp is in the code.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    /// The place after that of the instruction for which the warp was supplied last.
+    next: u32,
+    /// The first place behind the line of that instruction; 0 if there was none.
+    end: u32,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct InstructionCaches {
     settings: Settings,
     sub_core_of: PerSlot<u8>,
-    /// For each slot, the place in the code of the instruction that its warp issued last.
-    last: PerSlot<Option<u32>>,
+    /// For each slot, where its warp is in the code.
+    reached: PerSlot<Reached>,
     l0: Vec<CodeLines<Line>>,
     l1: CodeLines<Line>,
     /// The first cycles in which the L1 and the memory behind it can serve another request.
@@ -43,6 +52,9 @@ pub(super) struct InstructionCaches {
     requests: u64,
     misses: u64,
 }
+
+/// A warp that has not been supplied with an instruction.
+const NOWHERE: Reached = Reached { next: 0, end: 0 };
 
 impl InstructionCaches {
     /// Creates the caches for code with this number of instructions.
@@ -57,7 +69,7 @@ impl InstructionCaches {
         Self {
             settings,
             sub_core_of: PerSlot::new(|slot| sub_cores.of_slot(slot) as u8),
-            last: PerSlot::new(|_| None),
+            reached: PerSlot::new(|_| NOWHERE),
             l0: vec![empty(settings.l0); sub_cores.count()],
             l1,
             l1_free: 0,
@@ -71,22 +83,31 @@ impl InstructionCaches {
 
     /// Starts a new warp, which has no line.
     pub fn start(&mut self, slot: usize) {
-        self.last[slot] = None;
+        self.reached[slot] = NOWHERE;
+    }
+
+    /// Returns whether the next instruction of a warp, which is at this place in the code, follows the
+    /// last one in the same line, and so is available.
+    #[inline(always)]
+    pub fn goes_straight_on(&mut self, slot: usize, place: u32) -> bool {
+        let Reached { next, end } = &mut self.reached[slot];
+        let follows = place == *next && place < *end;
+        *next += u32::from(follows);
+        follows
     }
 
     /// Returns the cycle from which on the next instruction of a warp, which is at this place in the
-    /// code, is available. The warp starts or has issued an
-    /// instruction in the present cycle.
-    #[inline]
+    /// code, is available. The warp starts or has issued an instruction in the present cycle.
     pub fn goes_to(&mut self, slot: usize, place: u32, now: u64) -> u64 {
-        let last = self.last[slot].replace(place);
+        if self.goes_straight_on(slot, place) {
+            return now;
+        }
         let line = self.line_of(place);
-        let (earliest, stays) = match last {
-            None => (now, false),
-            Some(last) if place == last.wrapping_add(1) => (now, self.line_of(last) == line),
-            Some(last) => (now + self.settings.jump, self.line_of(last) == line),
-        };
-        if stays {
+        let reached = Reached { next: place.wrapping_add(1), end: self.end_of(line) };
+        let before = std::mem::replace(&mut self.reached[slot], reached);
+        let starts = before.end == 0;
+        let earliest = if starts || place == before.next { now } else { now + self.settings.jump };
+        if !starts && self.line_of(before.next.wrapping_sub(1)) == line {
             earliest
         } else {
             earliest.max(self.enter(usize::from(self.sub_core_of[slot]), line, now))
@@ -124,6 +145,12 @@ impl InstructionCaches {
 
     fn line_of(&self, place: u32) -> u32 {
         line_of(place, self.settings.instruction, self.settings.line)
+    }
+
+    /// Returns the first place in the code behind a line.
+    fn end_of(&self, line: u32) -> u32 {
+        let bytes = (u64::from(line) + 1) * u64::from(self.settings.line);
+        u32::try_from(bytes.div_ceil(self.settings.instruction.into())).unwrap_or(u32::MAX)
     }
 
     /// Looks a line up in the L0 of a sub-core, and returns the cycle in which it is there.

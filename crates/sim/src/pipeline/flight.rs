@@ -79,9 +79,12 @@ pub(super) struct Flights {
     free: FlightId,
 }
 
+/// The number of flights for which there is room from the start.
+const FEW: usize = 64;
+
 impl Default for Flights {
     fn default() -> Self {
-        Self { all: Vec::new(), details: Vec::new(), free: NONE }
+        Self { all: Vec::with_capacity(FEW), details: Vec::with_capacity(FEW), free: NONE }
     }
 }
 

@@ -340,6 +340,7 @@ impl<'a> Gpu<'a> {
             let mut core = self.maker.make(index, self.lower.as_ref());
             core.sm.was_idle_until(self.now);
             core.at = self.now;
+            share.reserve_exact(self.share - share.len());
             share.insert(place, core);
         }
         &mut share[place]

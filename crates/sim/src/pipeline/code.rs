@@ -148,7 +148,8 @@ pub(super) struct Code<'a> {
     first_banks: [u8; SubCores::MAX],
     /// For each slot, the number of banks by which its registers are shifted.
     moved: [u8; SLOTS],
-    /// Whether a sub-core that could not issue can do so only after an event.
+    /// Whether a sub-core whose instructions find no room in the queues of units can issue only after
+    /// an event.
     pub sleeps: bool,
     /// For each unit, with the load/store unit last, its kind, which is its rank in the order of
     /// entry to the collector.

@@ -1,7 +1,7 @@
 //! Dispatch: the way of an instruction from issue through the units to write-back.
 
 use super::flight::{Flight, FlightId};
-use super::latch_entry::{KINDS, LatchEntries, LatchEntry};
+use super::latch_entry::{LatchEntries, LatchEntry};
 use super::{InFlight, Sm};
 use warpbound_core::base::WarpMask;
 use warpbound_core::isa::Space;
@@ -61,11 +61,14 @@ impl Sm<'_> {
                 out |= self.warps.wanting(place.unit()) & ready;
             }
         } else if let Some(limit) = self.settings.queue {
-            for kind in 0..KINDS {
-                let wants = self.warps.wanting(kind) & ready;
-                if !wants.is_empty() && self.is_full(self.code.place(kind as u8, sub_core), limit as usize) {
+            let mut left = ready;
+            while let Some(slot) = left.lowest() {
+                let kind = self.warps.next(slot).kind;
+                let wants = self.warps.wanting(kind.into()) & left;
+                if self.is_full(self.code.place(kind, sub_core), limit as usize) {
                     out |= wants;
                 }
+                left -= wants;
             }
         }
         out

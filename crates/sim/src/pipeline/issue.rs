@@ -32,7 +32,8 @@ impl Sm<'_> {
             let ready = self.can_issue(supplied, sub_core);
             let conserving = PLAIN || self.schedulers.conserves(sub_core);
             if conserving && (ready | wrong_path).is_empty() {
-                self.idle::<PLAIN>(sub_core, supplied, ready, PLAIN || self.code.sleeps);
+                let sleeps = PLAIN || self.code.sleeps || (supplied & self.warps.clear()).is_empty();
+                self.idle::<PLAIN>(sub_core, supplied, ready, sleeps);
             } else {
                 self.issue::<PLAIN>(sub_core, &mut policies[sub_core], (supplied, ready, wrong_path))?;
             }

@@ -355,7 +355,9 @@ impl<'a> Sm<'a> {
         if self.collector.as_ref().is_some_and(|collector| !collector.is_stuck()) {
             return self.now + 1;
         }
-        let room = if self.code.sleeps { u64::MAX } else { self.units.next_room(self.now) };
+        // a sub-core that waits for room does not sleep
+        let waits_for_room = !self.code.sleeps && self.schedulers.any_awake();
+        let room = if waits_for_room { self.units.next_room(self.now) } else { u64::MAX };
         self.units
             .completions
             .next()

@@ -2,7 +2,8 @@
 //! intervals with their reasons.
 //!
 //! A sub-core that issued nothing sleeps until a change that could let it issue or could alter the
-//! reason. Without a collector, queues change with time alone; see `Code::sleeps`.
+//! reason. Without a collector, queues get room again as time passes, so that a sub-core that waits for
+//! room does not sleep; see `Code::sleeps`.
 
 use super::per::{PerSlot, PerSubCore};
 use crate::idle::Stalled;

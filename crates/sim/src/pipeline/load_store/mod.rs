@@ -373,11 +373,12 @@ impl LoadStore {
     /// Returns the next cycle in which something can happen without an event from outside.
     #[inline]
     pub fn next_event(&self, now: u64) -> u64 {
-        if self.has_work(now + 1) || self.serving.is_none() && !self.queues.is_empty() {
+        let ready = if self.serving.is_none() { self.queues.next_ready() } else { u64::MAX };
+        if ready <= now + 1 || self.has_work(now + 1) {
             return now + 1;
         }
         let l1 = self.l1.as_ref().map_or(u64::MAX, |l1| l1.next_event(now));
-        self.next_result(now).min(l1)
+        self.next_result(now).min(l1).min(ready)
     }
 
     #[inline]

@@ -45,6 +45,16 @@ impl Queues {
         self.waiting == 0
     }
 
+    /// Returns the first cycle in which the unit can take an access, or `u64::MAX`.
+    #[inline]
+    pub fn next_ready(&self) -> u64 {
+        if self.waiting == 0 {
+            return u64::MAX;
+        }
+        let first = |queue: &Queue| queue.accesses.front().map(|&(_, at)| at);
+        self.queues.iter().filter_map(first).min().unwrap_or(u64::MAX)
+    }
+
     /// Adds an access of a sub-core, which issues now. It occupies the address unit for this many cycles,
     /// and the load/store unit serves it for `served` cycles at least.
     #[inline]

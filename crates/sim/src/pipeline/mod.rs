@@ -173,7 +173,8 @@ impl<'a> Sm<'a> {
             let of_sm = (index, sub_cores.count());
             Box::new(LoadStore::new(settings, machine.memory(), shared_bytes, of_sm))
         };
-        let times = (0..sub_cores.count()).flat_map(|_| code.times.iter().copied());
+        let times_of = |&times| settings.collector.is_some().then_some(times);
+        let times = (0..sub_cores.count()).flat_map(|_| code.times.iter().map(times_of));
         Self {
             index,
             code,

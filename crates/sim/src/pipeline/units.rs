@@ -25,10 +25,14 @@ struct Unit {
 }
 
 impl Unit {
-    /// Creates a unit whose operations take these times.
-    fn new(times: Times) -> Self {
-        let length = times.longest.saturating_add(1).min(LEAVING).next_power_of_two();
-        let length = if times.shortest < times.longest { length as usize } else { 0 };
+    /// Creates a unit behind a collector whose operations take these times, or one that has a queue.
+    fn new(times: Option<Times>) -> Self {
+        let length = match times {
+            Some(Times { shortest, longest }) if shortest < longest => {
+                longest.saturating_add(1).min(LEAVING).next_power_of_two() as usize
+            }
+            _ => 0,
+        };
         Self { free: 0, starts: VecDeque::new(), leaving: vec![u64::MAX; length] }
     }
 
@@ -120,8 +124,9 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Creates the instances of units whose operations take these times.
-    pub fn new(times: impl Iterator<Item = Times>, buses: Option<u32>, write_back: u64) -> Self {
+    /// Creates the instances of units whose operations take these times, if there is a collector
+    /// before them.
+    pub fn new(times: impl Iterator<Item = Option<Times>>, buses: Option<u32>, write_back: u64) -> Self {
         Self {
             units: times.map(Unit::new).collect(),
             buses: buses.map(ResultBuses::new),
@@ -189,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_bounded_queue_holds_what_has_not_started() {
-        let mut unit = Unit::new(Times { shortest: 1, longest: 6 });
+        let mut unit = Unit::new(None);
         assert_eq!(unit.enqueue(0, 4, true), 0);
         assert_eq!(unit.enqueue(1, 4, true), 4);
         assert_eq!(unit.enqueue(2, 4, true), 8);
@@ -198,7 +203,7 @@ mod tests {
 
     #[test]
     fn two_results_of_a_unit_do_not_leave_together() {
-        let mut unit = Unit::new(Times { shortest: 4, longest: 6 });
+        let mut unit = Unit::new(Some(Times { shortest: 4, longest: 6 }));
         unit.start(0, 2, 4);
         assert!(unit.is_taken(1) && !unit.is_taken(2));
         assert!(unit.emits_at(4) && !unit.emits_at(6));

@@ -9,7 +9,7 @@ use warpbound_core::base::{Few, RegId, UnitId};
 use warpbound_core::machine::Pipeline;
 use warpbound_core::machine::{Machine, SubCores};
 use warpbound_core::path::Step;
-use warpbound_core::program::{Access, Flow, RegList, TimedInstr, TimingTable};
+use warpbound_core::program::{Access, BarrierId, Barriers, Codes, Flow, RegList, TimedInstr, TimingTable};
 
 /// An instruction of the program.
 #[derive(Clone, Debug)]
@@ -42,6 +42,7 @@ pub(super) struct Instr {
     pub counted: bool,
     /// Whether the scoreboard tracks its results.
     pub scored: bool,
+    pub codes: Codes,
     /// A mask with one bit for every register written.
     pub all_writes: u8,
     /// The kind of memory access, if it goes to the load/store unit.
@@ -58,6 +59,9 @@ pub(super) struct Rare {
     /// The banks of its operands and of its results, one by one, relative like the masks above.
     operands: Few<u8, 14>,
     results: Few<u8, 14>,
+    /// The barriers that its control codes wait for, each with the number of signals that may still be
+    /// missing.
+    pub barriers: Box<[(BarrierId, usize)]>,
     /// Whether a warp that waits for its result may be waiting for global memory.
     pub loads_global: bool,
     pub op: Op,
@@ -104,6 +108,7 @@ impl Instr {
             ordinary: !op.special && access.is_none() && op.flow == Flow::Plain,
             counted: reads.is_some(),
             scored: !timed.unscored,
+            codes: timed.codes,
             all_writes: (1u16 << results.as_slice().len().min(8)).wrapping_sub(1) as u8,
             access,
             flow: op.flow,
@@ -112,10 +117,18 @@ impl Instr {
                 writes,
                 operands,
                 results,
+                barriers: Box::default(),
                 loads_global: timed.loads_global,
                 op: op.clone(),
             }),
         }
+    }
+
+    /// Adds what control codes make of an instruction whose waits are registers of `barriers`.
+    fn with_codes(mut self, barriers: Barriers) -> Self {
+        let Rare { op, barriers: awaited, .. } = &mut *self.rare;
+        *awaited = op.waits().iter().map(|&reg| barriers.barrier(RegId::new(reg))).collect();
+        self
     }
 }
 
@@ -198,7 +211,11 @@ impl<'a> Code<'a> {
         let instr = |(timed, op): (&TimedInstr, &Op)| {
             let access = timed.access.filter(|_| settings.load_store.is_some());
             let kind = kinds[if access.is_some() { table.units() } else { usize::from(op.unit) }];
-            Instr::new(timed, op, kind, access, &bank_of)
+            let instr = Instr::new(timed, op, kind, access, &bank_of);
+            match table.barriers() {
+                Some(barriers) => instr.with_codes(barriers),
+                None => instr,
+            }
         };
         Self {
             table,

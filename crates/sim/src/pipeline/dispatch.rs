@@ -179,8 +179,9 @@ impl Sm<'_> {
 
     /// Lets warps issue whose control codes waited for an event of this cycle.
     pub(super) fn follow_codes(&mut self) {
-        let concerned = self.warps.follow_codes(self.now);
-        self.schedulers.wake_slots(concerned);
-        self.busy |= !concerned.is_empty();
+        if let Some(freed) = self.warps.follow_codes(self.now) {
+            self.busy = true;
+            self.schedulers.wake_slots(freed);
+        }
     }
 }

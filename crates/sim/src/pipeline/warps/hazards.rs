@@ -2,7 +2,7 @@
 
 use super::{Completed, Instr, Warps};
 use crate::pipeline::regs::{RegSet, Regs, SlotRegs};
-use warpbound_core::base::{RegId, WarpMask};
+use warpbound_core::base::WarpMask;
 use warpbound_core::path::Step;
 use warpbound_core::program::Flow;
 
@@ -41,13 +41,12 @@ impl Warps<'_> {
                 self.scoreboard.release(slot, &ring, age);
             }
         }
-        let signals = self.end_codes(slot, age, step);
-        let mut completed = self.count_completion(slot, now);
-        if signals && self.clear.has(slot) && !completed.wakes {
-            self.follow(slot, now);
-            completed.wakes = true;
+        if self.codes.is_none() {
+            return self.count_completion(slot, now);
         }
-        completed
+        // nothing but a signal can free a warp with control codes
+        let wakes = self.end_codes(slot, age, instr.codes) && self.is_freed(slot, now);
+        Completed { wakes, over: self.has_completed_one(slot, now) }
     }
 
     /// Completes an instruction like [`Self::complete`], for one whose registers were [reserved
@@ -62,10 +61,7 @@ impl Warps<'_> {
     /// waited for the completed one.
     #[inline(always)]
     fn count_completion(&mut self, slot: usize, now: u64) -> Completed {
-        let warp = &mut self.warps[slot];
-        warp.in_flight = warp.in_flight.wrapping_sub(1);
-        warp.last_done = now;
-        let over = warp.in_flight == 0;
+        let over = self.has_completed_one(slot, now);
         let mut wakes = false;
         if !self.clear.has(slot) {
             if !self.only_registers {
@@ -77,6 +73,15 @@ impl Warps<'_> {
             }
         }
         Completed { wakes, over }
+    }
+
+    /// Reduces the number of instructions in flight of a warp, and returns whether none is left.
+    #[inline(always)]
+    fn has_completed_one(&mut self, slot: usize, now: u64) -> bool {
+        let warp = &mut self.warps[slot];
+        warp.in_flight = warp.in_flight.wrapping_sub(1);
+        warp.last_done = now;
+        warp.in_flight == 0
     }
 
     /// Updates whether a hazard holds a warp's next instruction.
@@ -98,18 +103,18 @@ impl Warps<'_> {
     fn is_unhindered(&self, slot: usize, now: u64) -> bool {
         let warp = &self.warps[slot];
         if warp.waits_simply {
-            !self.scoreboard.pair_is_pending(&warp.waits)
-        } else {
-            self.passes_all_checks(slot, now)
+            return !self.scoreboard.pair_is_pending(&warp.waits);
         }
+        let stalls = self.codes.as_ref().is_some_and(|held| held.stalls(slot, now));
+        !stalls && self.passes_all_checks(slot)
     }
 
     #[inline(never)]
-    fn passes_all_checks(&self, slot: usize, now: u64) -> bool {
+    fn passes_all_checks(&self, slot: usize) -> bool {
         let Some(step) = self.next_step(slot) else { return false };
         let instr = self.code.of(step);
         if let Some(held) = &self.codes {
-            return !held.holds_back(slot, instr, now);
+            return !held.awaits_barrier(slot, instr);
         }
         !self.scoreboard.any_pending(slot, &instr.rare.waits)
             && self.awaited_ring(instr, step).is_none_or(|ring| !self.scoreboard.any_pending(slot, &ring))
@@ -128,7 +133,7 @@ impl Warps<'_> {
     fn waits_for_global(&self, slot: usize, step: Step) -> bool {
         let instr = self.code.of(step);
         if let Some(held) = &self.codes {
-            return instr.rare.op.waits().iter().any(|&reg| held.waits_for_global(slot, RegId::new(reg)));
+            return held.waits_for_global(slot, instr);
         }
         self.scoreboard.any_global_pending(slot, &instr.rare.waits)
             || self

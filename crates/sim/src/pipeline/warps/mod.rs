@@ -8,6 +8,7 @@
 mod codes;
 mod hazards;
 mod scoreboard;
+mod stalls;
 
 use super::code::{Code, Instr};
 use super::latch_entry::KINDS;
@@ -122,7 +123,7 @@ impl<'a> Warps<'a> {
             last_issues: PerSlot::new(|_| 0),
             paths: Box::new(PerSlot::new(|_| WarpPath::default())),
             scoreboard: Scoreboard::new(code.table, slots, tracks_global),
-            codes: barriers.map(|barriers| Box::new(Held::new(barriers))),
+            codes: barriers.map(|_| Box::new(Held::new())),
             tracks_global,
             global: WarpMask::empty(),
             only_registers: !tracks_global && barriers.is_none(),

@@ -19,7 +19,8 @@ impl Sm<'_> {
         if begins == self.now {
             self.begin_block(cta_slot, policies);
         }
-        self.busy = true;
+        // the round robin pointer advances with the next cycle
+        (self.busy, self.goes_on) = (true, true);
         // where fetch ends warps, blocks are placed and removed before a cycle and not in it
         self.active |= self.front_end.ends_warps();
     }
@@ -123,7 +124,7 @@ impl Sm<'_> {
         if !self.front_end.ends_warps() {
             self.blocks.over(slot, done, self.now);
         } else if self.front_end.end_when_passed(slot) {
-            self.busy = true;
+            (self.busy, self.goes_on) = (true, true);
         } else {
             return;
         }

@@ -95,7 +95,7 @@ impl Sm<'_> {
         if collector.is_stuck() {
             collector.rest();
         } else {
-            self.busy = true;
+            self.goes_on = true;
             collector.cycle(self.now, &InFlight { code: self.code, flights: &self.flights });
             self.schedulers.wake_for_room(collector.entered());
         }
@@ -112,7 +112,7 @@ impl Sm<'_> {
             let id = collector.at(place);
             if units.start(code.instance(place), now, id, flights) {
                 collector.take(place);
-                self.busy = true;
+                self.goes_on = true;
                 if !PLAIN {
                     self.note_start(id, now);
                 }

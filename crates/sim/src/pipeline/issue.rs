@@ -214,7 +214,7 @@ impl Sm<'_> {
     /// Empties the buffer of a warp, so that it is fetched from the actual next instruction of the
     /// warp.
     fn redirect(&mut self, slot: usize) {
-        self.busy = true;
+        self.goes_on = true;
         if let Some(step) = self.warps.next_step(slot) {
             self.front_end.flush(slot, self.code.table.place(step.pc()));
         }
@@ -228,7 +228,7 @@ impl Sm<'_> {
         let instr = code.of(step);
         self.warps.issue(slot, now);
         self.schedulers.issued(sub_core);
-        self.busy = true;
+        self.goes_on = true;
         self.issues = age.wrapping_add(1);
         let simple = (PLAIN || self.warps.are_plain()) && instr.writes_simply;
         let (id, flight) = self.flights.add();

@@ -105,8 +105,11 @@ struct Sm<'a> {
     code: &'a Code<'a>,
     settings: &'a Pipeline,
     now: u64,
-    /// Whether anything happened in this cycle.
+    /// Whether anything happened in this cycle that the stages after the load/store unit have to
+    /// consider.
     busy: bool,
+    /// Whether the next cycle has to be simulated because of what these stages did in this one.
+    goes_on: bool,
     /// Whether no observer is attached and the configuration is the common one: an operand
     /// collector, work-conserving policies, at most one issue of a warp per cycle, and nothing but
     /// registers and fences that keeps an instruction from issuing. The stages are compiled a
@@ -181,6 +184,7 @@ impl<'a> Sm<'a> {
             settings,
             now: 0,
             busy: false,
+            goes_on: false,
             plain: false,
             listening: false,
             keeps_order: false,
@@ -290,7 +294,7 @@ impl<'a> Sm<'a> {
             }
         }
         let (fetched, busy) = self.front_end.cycle(self.now, self.blocks.live());
-        self.busy |= busy;
+        self.goes_on |= busy;
         let passed = self.front_end.take_passed();
         if !passed.is_empty() {
             self.end_warps(passed);
@@ -309,18 +313,17 @@ impl<'a> Sm<'a> {
     fn lift_fences(&mut self) {
         let lifted = self.warps.lift_fences();
         self.schedulers.wake_slots(lifted);
-        self.busy |= !lifted.is_empty();
+        self.goes_on |= !lifted.is_empty();
     }
 
     /// Returns the next cycle in which something can happen, provided that memory neither replies
     /// nor accepts a request for which it had no room.
     #[inline(always)]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
-        if self.busy {
+        if self.busy || self.goes_on {
             self.others_next = 0;
-            return self.now + 1;
         }
-        self.next_if_quiet(waits_for_room)
+        if self.goes_on { self.now + 1 } else { self.next_if_quiet(waits_for_room) }
     }
 
     #[inline(never)]
@@ -383,6 +386,6 @@ impl<'a> Sm<'a> {
         }
         self.active = !self.blocks.is_empty();
         self.now = to;
-        self.busy = false;
+        (self.busy, self.goes_on) = (false, false);
     }
 }

@@ -70,8 +70,9 @@ impl Gpu<'_> {
             };
             sm.blocks.live().slots().map(warp).collect::<Vec<_>>()
         };
-        // the last cycle in which an SM did something
-        let cycle = Cycle::new(self.cores().map(|core| core.sm.now).max().unwrap_or(0));
+        // the first cycle in which no SM did anything
+        let quiet_from = |core: &mut Core<'_>| core.sm.now + u64::from(core.sm.busy);
+        let cycle = Cycle::new(self.cores().map(quiet_from).max().unwrap_or(0));
         Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
     }
 }

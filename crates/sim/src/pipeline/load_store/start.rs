@@ -34,6 +34,7 @@ impl LoadStore {
         }
         self.unanswered[number] = if shared { 1 } else { transactions };
         self.rests_until = 0;
+        self.acted = true;
         self.serving = Some(Serving {
             flight,
             slot,

@@ -42,6 +42,9 @@ pub(super) struct Instr {
     pub counted: bool,
     /// Whether the scoreboard tracks its results.
     pub scored: bool,
+    /// Whether nothing can wait for its completion, apart from the end of its warp: control codes
+    /// apply and name no barrier that it signals, and it needs nothing but a unit.
+    pub quiet: bool,
     pub codes: Codes,
     /// A mask with one bit for every register written.
     pub all_writes: u8,
@@ -108,6 +111,7 @@ impl Instr {
             ordinary: !op.special && access.is_none() && op.flow == Flow::Plain,
             counted: reads.is_some(),
             scored: !timed.unscored,
+            quiet: false,
             codes: timed.codes,
             all_writes: (1u16 << results.as_slice().len().min(8)).wrapping_sub(1) as u8,
             access,
@@ -128,6 +132,12 @@ impl Instr {
     fn with_codes(mut self, barriers: Barriers) -> Self {
         let Rare { op, barriers: awaited, .. } = &mut *self.rare;
         *awaited = op.waits().iter().map(|&reg| barriers.barrier(RegId::new(reg))).collect();
+        let signals = self.codes.done.is_some() || self.codes.copies;
+        let needs_unit_only = match self.flow {
+            Flow::Plain | Flow::AsyncWait => self.access.is_none(),
+            Flow::Exit | Flow::Barrier | Flow::Arrive | Flow::AsyncCopy => false,
+        };
+        self.quiet = needs_unit_only && !signals;
         self
     }
 }

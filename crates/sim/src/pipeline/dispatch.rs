@@ -1,17 +1,19 @@
 //! Dispatch: the way of an instruction from issue through the units to write-back.
 
+use super::code::Timing;
 use super::flight::{Flight, FlightId};
 use super::latch_entry::{LatchEntries, LatchEntry};
 use super::{InFlight, Sm};
 use warpbound_core::base::WarpMask;
 use warpbound_core::isa::Space;
+use warpbound_core::path::Step;
 use warpbound_core::program::Access;
 
 impl Sm<'_> {
     /// Dispatches an issued instruction on a machine without a collector. Returns the cycle in
     /// which it will complete, if that is known.
     pub(super) fn dispatch_at_once(&mut self, id: FlightId) -> Option<u64> {
-        let place = self.flights.get(id).place;
+        let &Flight { place, step, .. } = self.flights.get(id);
         if place.unit() == self.code.load_store {
             let addresses = self.addresses(id);
             if let Some(load_store) = &mut self.load_store {
@@ -19,10 +21,29 @@ impl Sm<'_> {
             }
             return None;
         }
-        let (instance, bounded) = (self.code.instance(place), self.settings.queue.is_some());
-        let (start, done) = self.units.enqueue(instance, self.now, id, &mut self.flights, bounded);
+        let (start, done) = self.enqueue(place, self.code.timing(step));
+        self.units.completions.file(done, id, &mut self.flights);
         self.note_start(id, start);
         Some(done)
+    }
+
+    /// Inserts an instruction with these times into the queue of its unit. Returns the cycle of its
+    /// start and the cycle of its result.
+    #[inline(always)]
+    fn enqueue(&mut self, place: LatchEntry, timing: Timing) -> (u64, u64) {
+        self.units.enqueue(self.code.instance(place), self.now, timing, self.settings.queue.is_some())
+    }
+
+    /// Dispatches an issued instruction for whose completion nothing waits, on a machine without a
+    /// collector. The unit needs no event for it.
+    #[inline(always)]
+    pub(super) fn dispatch_quietly(&mut self, (slot, age): (usize, u64), step: Step, place: LatchEntry) {
+        let timing = self.code.timing(step);
+        let (start, done) = self.enqueue(place, timing);
+        self.warps.will_complete(slot, done);
+        if self.code.of(step).codes.read.is_some() {
+            self.sources_read((slot as u8, age), step, start + timing.init);
+        }
     }
 
     /// Returns the number of cycles for which an access occupies the address unit of its sub-core, and for
@@ -170,7 +191,7 @@ impl Sm<'_> {
     /// Records that the sources of the instruction with this slot and age are read in cycle `at`,
     /// which is the present or a later one.
     #[inline(always)]
-    pub(super) fn sources_read(&mut self, (slot, age): (u8, u64), step: warpbound_core::path::Step, at: u64) {
+    pub(super) fn sources_read(&mut self, (slot, age): (u8, u64), step: Step, at: u64) {
         let slot = usize::from(slot);
         if self.warps.sources_read(slot, age, step, at, self.now) {
             self.schedulers.wake(slot);

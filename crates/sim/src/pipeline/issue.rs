@@ -224,12 +224,36 @@ impl Sm<'_> {
     #[inline(always)]
     fn issue_next<const PLAIN: bool>(&mut self, slot: usize, sub_core: usize) {
         let (now, age, code) = (self.now, self.issues, self.code);
-        let Issuing { step, index, kind } = self.warps.next(slot);
-        let instr = code.of(step);
+        let issuing @ Issuing { step, kind, .. } = self.warps.next(slot);
         self.warps.issue(slot, now);
         self.schedulers.issued(sub_core);
         self.goes_on = true;
         self.issues = age.wrapping_add(1);
+        self.front_end.issued(slot);
+        if !PLAIN && self.may_be_quiet && code.of(step).quiet {
+            self.warps.begin_codes(slot, self.schedulers.slots(sub_core), age, step, now);
+            self.dispatch_quietly((slot, age), step, code.place(kind, sub_core));
+        } else {
+            self.fly::<PLAIN>(slot, sub_core, age, issuing);
+        }
+        if !PLAIN
+            && let Some(ports) = &mut self.register_ports
+            && let Some(reads) = code.table.port_reads(step.pc())
+        {
+            ports.read(sub_core, slot, reads, now);
+        }
+        match self.warps.look_at_next(slot, now) {
+            Some(place) => self.front_end.goes_to(slot, place, now),
+            None => self.has_issued_all(slot),
+        }
+    }
+
+    /// Sends an instruction of this age to its unit, or to the collector, and follows it from there to
+    /// its completion.
+    #[inline(always)]
+    fn fly<const PLAIN: bool>(&mut self, slot: usize, sub_core: usize, age: u64, issuing: Issuing) {
+        let (code, Issuing { step, index, kind }) = (self.code, issuing);
+        let instr = code.of(step);
         let simple = (PLAIN || self.warps.are_plain()) && instr.writes_simply;
         let (id, flight) = self.flights.add();
         flight.age = age;
@@ -246,13 +270,6 @@ impl Sm<'_> {
         if !PLAIN && self.listening {
             self.note_issue(id, sub_core, index);
         }
-        self.front_end.issued(slot);
-        if !PLAIN
-            && let Some(ports) = &mut self.register_ports
-            && let Some(reads) = code.table.port_reads(step.pc())
-        {
-            ports.read(sub_core, slot, reads, now);
-        }
         if !(simple && instr.ordinary) || !PLAIN && self.collector.is_none() {
             self.issue_special(slot, sub_core, id, instr);
         }
@@ -266,10 +283,6 @@ impl Sm<'_> {
                 reads,
             };
             collector.put(LatchEntry::new(kind.into(), sub_core), entering);
-        }
-        match self.warps.look_at_next(slot, now) {
-            Some(place) => self.front_end.goes_to(slot, place, now),
-            None => self.has_issued_all(slot),
         }
     }
 

@@ -116,6 +116,9 @@ struct Sm<'a> {
     /// second time for this case, without the checks for the other features.
     plain: bool,
     listening: bool,
+    /// Whether the completion of an instruction may go unnoticed if nothing waits for it: no observer
+    /// is attached, and no stage but its unit has to know of the instruction.
+    may_be_quiet: bool,
     /// Whether an observer requests the events of all SMs in the order of cycles.
     keeps_order: bool,
     /// Whether a block was resident when this cycle began. Without one, the round robin pointer of
@@ -187,6 +190,7 @@ impl<'a> Sm<'a> {
             goes_on: false,
             plain: false,
             listening: false,
+            may_be_quiet: false,
             keeps_order: false,
             active: false,
             others_next: 0,
@@ -225,6 +229,7 @@ impl<'a> Sm<'a> {
     /// Sets which events are observed, before the first cycle.
     pub fn listen(&mut self, listening: bool, keeps_order: bool, told: Option<Box<Told>>) {
         (self.listening, self.keeps_order, self.told) = (listening, keeps_order, told);
+        self.may_be_quiet = !listening && self.collector.is_none() && !self.front_end.ends_warps();
         self.plain = !listening
             && self.told.is_none()
             && self.warps.are_plain()

@@ -71,7 +71,10 @@ impl Gpu<'_> {
             sm.blocks.live().slots().map(warp).collect::<Vec<_>>()
         };
         // the first cycle in which no SM did anything
-        let quiet_from = |core: &mut Core<'_>| core.sm.now + u64::from(core.sm.busy);
+        let quiet_from = |Core { sm, .. }: &mut Core<'_>| {
+            let done = sm.warps.last_completion().map_or(0, |done| done + 1);
+            done.max(sm.now + u64::from(sm.busy))
+        };
         let cycle = Cycle::new(self.cores().map(quiet_from).max().unwrap_or(0));
         Deadlock { cycle, warps: self.cores().flat_map(|core| of_sm(&core.sm)).collect() }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::code::Times;
+use super::code::{Times, Timing};
 use super::completions::Completions;
 use super::flight::{FlightId, Flights};
 
@@ -153,21 +153,12 @@ impl Units {
         true
     }
 
-    /// Inserts an instruction into the queue of an instance in this cycle, on a machine without a
-    /// collector. Returns the cycle of its start and the cycle of its result.
-    pub fn enqueue(
-        &mut self,
-        instance: usize,
-        now: u64,
-        id: FlightId,
-        flights: &mut Flights,
-        bounded: bool,
-    ) -> (u64, u64) {
-        let flight = flights.get(id);
-        let start = self.units[instance].enqueue(now, flight.init, bounded);
-        let done = start + flight.total + self.write_back;
-        self.completions.file(done, id, flights);
-        (start, done)
+    /// Inserts an instruction with these times into the queue of an instance in this cycle, on a
+    /// machine without a collector. Returns the cycle of its start and the cycle of its result.
+    #[inline(always)]
+    pub fn enqueue(&mut self, instance: usize, now: u64, timing: Timing, bounded: bool) -> (u64, u64) {
+        let start = self.units[instance].enqueue(now, timing.init, bounded);
+        (start, start + timing.total + self.write_back)
     }
 
     /// Returns whether the queue of an instance holds `limit` instructions or, if `limit` is 0,

@@ -80,7 +80,7 @@ impl Warps<'_> {
     fn has_completed_one(&mut self, slot: usize, now: u64) -> bool {
         let warp = &mut self.warps[slot];
         warp.in_flight = warp.in_flight.wrapping_sub(1);
-        warp.last_done = now;
+        warp.last_done = warp.last_done.max(now);
         warp.in_flight == 0
     }
 

@@ -243,6 +243,20 @@ impl<'a> Warps<'a> {
         self.last_issues[slot] = now;
     }
 
+    /// Records that the instruction that a warp has issued will complete in this cycle, if nothing waits
+    /// for that but the end of the warp.
+    #[inline(always)]
+    pub fn will_complete(&mut self, slot: usize, done: u64) {
+        let warp = &mut self.warps[slot];
+        warp.in_flight = warp.in_flight.wrapping_sub(1);
+        warp.last_done = warp.last_done.max(done);
+    }
+
+    /// Returns the last cycle in which an instruction of any warp completes, as far as it is known.
+    pub fn last_completion(&self) -> Option<u64> {
+        self.warps.iter().map(|warp| warp.last_done).max()
+    }
+
     /// Looks at the step after the one that has issued: determines its kind of unit and whether a
     /// hazard holds it. Returns its address, if there is such a step.
     #[inline(always)]

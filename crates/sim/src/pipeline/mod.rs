@@ -325,15 +325,16 @@ impl<'a> Sm<'a> {
     /// nor accepts a request for which it had no room.
     #[inline(always)]
     pub fn next_event(&mut self, waits_for_room: bool) -> u64 {
-        if self.busy || self.goes_on {
+        if self.goes_on {
             self.others_next = 0;
+            return self.now + 1;
         }
-        if self.goes_on { self.now + 1 } else { self.next_if_quiet(waits_for_room) }
+        self.next_if_quiet(waits_for_room)
     }
 
     #[inline(never)]
     fn next_if_quiet(&mut self, waits_for_room: bool) -> u64 {
-        if self.now >= self.others_next {
+        if self.busy || self.now >= self.others_next {
             self.others_next = self.next_of_others();
         }
         let next = self.others_next.min(self.next_of_unit(waits_for_room)).max(self.now + 1);

@@ -157,8 +157,15 @@ impl Warps<'_> {
 
     /// Applies the control codes of an instruction that issues on the sub-core with these slots, to
     /// its warp and to later instructions.
-    #[inline]
+    #[inline(always)]
     pub fn begin_codes(&mut self, slot: usize, of_sub_core: WarpMask, age: u64, step: Step, now: u64) {
+        if self.codes.is_some() {
+            self.begin_existing_codes(slot, of_sub_core, age, step, now);
+        }
+    }
+
+    #[inline(never)]
+    fn begin_existing_codes(&mut self, slot: usize, of_sub_core: WarpMask, age: u64, step: Step, now: u64) {
         let Some(held) = &mut self.codes else { return };
         let codes = self.code.of(step).codes;
         held.begin(slot, codes, age, self.tracks_global && self.code.table.loads_global(step));

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Request;
+use super::clock::Clock;
 use super::dram::Dram;
 use super::jitter::Draws;
 use super::slice::Slice;
@@ -46,10 +47,16 @@ impl Channel {
     }
 
     /// Returns the next tick after this one in which something can happen without a push, as far as
-    /// the channel alone determines it.
-    pub fn next(&self, tick: u64) -> u64 {
-        let next = if self.dram.is_idle() { self.delay.front().map_or(u64::MAX, |&(at, ..)| at) } else { 0 };
-        next.max(tick + 1)
+    /// the channel alone determines it. `clock` is that of DRAM.
+    pub fn next(&self, tick: u64, clock: &Clock) -> u64 {
+        let delayed = self.delay.front().map_or(u64::MAX, |&(at, ..)| at);
+        let of_dram = match self.dram.next() {
+            Some(u64::MAX) => u64::MAX,
+            // an L2 tick simulates the ticks of DRAM that came with the one before it
+            Some(at) => clock.cycle_of(at) + 1,
+            None => 0,
+        };
+        delayed.min(of_dram).max(tick + 1)
     }
 
     /// Simulates one DRAM tick, `now`, within the L2 tick `tick`. `slices` are the slices of this

@@ -64,6 +64,8 @@ pub(super) struct Dram {
     activate_from: u64,
     read_from: u64,
     write_from: u64,
+    /// Whether anything happened in the last tick.
+    acted: bool,
     stats: DramStats,
 }
 
@@ -85,6 +87,7 @@ impl Dram {
             activate_from: 0,
             read_from: 0,
             write_from: 0,
+            acted: false,
             stats: DramStats::default(),
             settings: settings.clone(),
         }
@@ -142,12 +145,47 @@ impl Dram {
         self.returns.pop_front();
     }
 
-    pub fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.queued == 0
             && self.occupied == 0
             && self.arrivals.is_empty()
             && self.data.is_empty()
             && self.returns.is_empty()
+    }
+
+    /// Returns the next tick in which something can happen without a push, `u64::MAX` if nothing is in
+    /// flight, or `None` if that may be the next one.
+    pub fn next(&self) -> Option<u64> {
+        if self.is_idle() {
+            return Some(u64::MAX);
+        }
+        let moves = self.acted
+            || !self.arrivals.is_empty()
+            || !self.returns.is_empty()
+            || self.wanted & !self.occupied != 0;
+        if moves {
+            return None;
+        }
+        let data = self.data.front().map_or(u64::MAX, |&(at, _)| at);
+        Some(rotated(self.occupied, 0).map(|bank| self.command_from(bank)).fold(data, u64::min))
+    }
+
+    /// Returns the tick from which on a bank that serves a request can issue its next command.
+    fn command_from(&self, number: usize) -> u64 {
+        let (bank, group) = (&self.banks[number], &self.groups[number % self.settings.groups as usize]);
+        match &bank.current {
+            None => u64::MAX,
+            Some(_) if !bank.open => bank.activate_from.max(self.activate_from),
+            Some(transfer) if bank.row != transfer.row => bank.precharge_from.max(group.precharge_from),
+            Some(transfer) => {
+                let column_from = self.column_from.max(group.column_from);
+                column_from.max(if transfer.request.kind.is_write() {
+                    bank.write_from.max(self.write_from)
+                } else {
+                    bank.read_from.max(self.read_from)
+                })
+            }
+        }
     }
 
     pub fn stats(&self) -> DramStats {
@@ -164,8 +202,9 @@ impl Dram {
     /// not.
     pub fn tick(&mut self, now: u64) -> Option<Transfer> {
         let mut written_back = None;
-        if self.returns.len() < self.settings.returns as usize
-            && self.data.front().is_some_and(|&(at, _)| at <= now)
+        self.acted = self.returns.len() < self.settings.returns as usize
+            && self.data.front().is_some_and(|&(at, _)| at <= now);
+        if self.acted
             && let Some((_, Some(transfer))) = self.data.pop_front()
         {
             if transfer.request.kind == super::RequestKind::WriteBack {
@@ -218,6 +257,7 @@ impl Dram {
     fn occupy(&mut self, transfer: Transfer) {
         self.banks[usize::from(transfer.bank)].current = Some(transfer);
         self.occupied |= 1 << transfer.bank;
+        self.acted = true;
     }
 
     /// Considers the banks from the round robin pointer on: each may issue its column command or,
@@ -286,6 +326,7 @@ impl Dram {
         // the data bus carries one burst after the other
         let after = self.data.back().map_or(0, |&(at, _)| at + 1);
         self.data.push_back(((now + latency).max(after), last));
+        self.acted = true;
         true
     }
 
@@ -315,6 +356,7 @@ impl Dram {
             return false;
         }
         self.turn = (number + 1) % self.banks.len();
+        self.acted = true;
         true
     }
 }

@@ -123,7 +123,7 @@ impl Partition {
             for now in self.clock.ticks(tick.saturating_sub(2)) + 1..=self.clock.ticks(tick - 1) {
                 channel.cycle(now, tick, slices, |address| mapping.inner(address));
             }
-            self.channel_next = channel.next(tick);
+            self.channel_next = channel.next(tick, &self.clock);
         }
         let (mut next, mut to_dram, mut turned) = (u64::MAX, false, 0);
         for (number, slice) in slices.iter_mut().enumerate() {

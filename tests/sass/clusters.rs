@@ -150,7 +150,7 @@ fn one_copy_of_a_tensor_reaches_several_blocks() {
 fn error(grid: u32, cluster: [u32; 3], body: &str) -> String {
     let text = format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\
-         .reg .b32 %r<9>; .reg .pred %p<9>; .shared .align 8 .b64 s[4];\n\
+         .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<9>; .shared .align 8 .b64 s[4];\n\
          mov.u32 %r1, %cluster_ctarank; mov.u32 %r2, s; mov.u32 %r3, %tid.x;\n{body}\nret;\n}}\n"
     );
     let module = warpbound::ptx::Module::parse(&SourceText::new("k.ptx", text)).unwrap();
@@ -172,6 +172,23 @@ fn error(grid: u32, cluster: [u32; 3], body: &str) -> String {
         Ok(())
     };
     run().map_or_else(|error| error.to_string(), |()| String::new())
+}
+
+/// Computes the generic address of the variable in the own block, and in the other one.
+const OTHER: &str =
+    "mov.u64 %rd1, s; cvta.shared.u64 %rd1, %rd1; xor.b32 %r4, %r1, 1; mapa.u64 %rd2, %rd1, %r4;";
+
+#[test]
+fn every_warp_that_waits_for_an_object_goes_on_at_some_time() {
+    // the time of a wait of block 1 is up, and then it lets the phase of block 0 end
+    let body =
+        "setp.ne.u32 %p1, %r3, 0; setp.eq.u32 %p2, %r3, 0; @%p2 mbarrier.init.shared::cta.b64 [%r2], 1;
+        barrier.cluster.arrive; barrier.cluster.wait; @%p1 bra MEET; setp.eq.u32 %p3, %r1, 1; @%p3 bra OTHER;
+        W: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r2], 0; @!%p4 bra W; bra MEET;
+        OTHER: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r2], 0; mapa.shared::cluster.u32 %r4, %r2, 0;
+        mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r4];
+        MEET: barrier.cluster.arrive; barrier.cluster.wait;";
+    assert_eq!(error(2, [2, 1, 1], body), "");
 }
 
 #[test]
@@ -200,9 +217,19 @@ fn mistakes_are_named() {
             2,
             pair,
             "setp.lt.u32 %p1, %r3, 40; @%p1 bra L; barrier.cluster.arrive; barrier.cluster.wait; L: bar.sync 0;",
-            "warps 1 wait for the cluster at k.ptx:8 (48 of 128 threads have arrived)",
+            "a wait for the cluster under divergence: lanes 0x000000ff of warp 1 are not at it",
         ),
-        // threads that end need not arrive, and waiting without an arrival is no wait
+        (2, pair, "barrier.cluster.wait;", "waits at the barrier of the cluster before it has arrived there"),
+        // block 0 ends, and warp 0 of block 1 does not arrive
+        (
+            2,
+            pair,
+            "setp.eq.u32 %p1, %r1, 0; @%p1 ret; setp.lt.u32 %p2, %r3, 32; @%p2 bra W; barrier.cluster.arrive;
+             barrier.cluster.wait; ret; W: bar.sync 0;",
+            "barrier deadlock in block (1, 0, 0): warps 0 wait at barrier 0 at k.ptx:9 (1 of 2 warps have arrived); \
+             warps 1 wait for the cluster at k.ptx:9 (32 of 64 threads have arrived)",
+        ),
+        // threads that end need not arrive
         (2, pair, "setp.eq.u32 %p1, %r1, 1; @%p1 ret; barrier.cluster.arrive; barrier.cluster.wait;", ""),
         (2, pair, "setp.lt.u32 %p1, %r3, 40; @%p1 ret; barrier.cluster.arrive; barrier.cluster.wait;", ""),
         (2, pair, "mapa.shared::cluster.u32 %r4, %r2, 1; ld.shared::cluster.u32 %r5, [%r4+28];", ""),
@@ -210,14 +237,38 @@ fn mistakes_are_named() {
             2,
             pair,
             "mapa.shared::cluster.u32 %r4, %r2, 1; ld.shared::cluster.u32 %r5, [%r4+32];",
-            "load of 4 bytes at shared address 0x2000020: the block's shared memory has 32 bytes",
+            "load of 4 bytes at shared address 0xa000020: the shared memory of block 1 of the cluster has 32 bytes",
         ),
         (
             2,
             pair,
             "mapa.shared::cluster.u32 %r4, %r2, 2; ld.shared::cluster.u32 %r5, [%r4];",
-            "out-of-bounds load of 4 bytes at shared address 0xff000000",
+            "out-of-bounds load of 4 bytes at shared address 0xff000000: the cluster has no such block, but 2",
         ),
+        // a generic address of another block, tested and converted as one of the cluster, and of the block
+        (2, pair, &format!("{OTHER} isspacep.shared::cluster %p1, %rd2; @!%p1 trap;"), ""),
+        (2, pair, &format!("{OTHER} isspacep.shared::cta %p1, %rd2; @%p1 trap;"), ""),
+        (2, pair, &format!("{OTHER} isspacep.shared %p1, %rd1; @!%p1 trap;"), ""),
+        (2, pair, &format!("{OTHER} isspacep.global %p1, %rd2; @%p1 trap;"), ""),
+        (
+            2,
+            pair,
+            &format!("{OTHER} cvta.to.shared::cluster.u64 %rd3, %rd2; ld.shared::cluster.u32 %r5, [%rd3];"),
+            "",
+        ),
+        (
+            2,
+            pair,
+            &format!("{OTHER} cvta.to.shared.u64 %rd3, %rd2; ld.shared.u32 %r5, [%rd3];"),
+            "no such block",
+        ),
+        (
+            2,
+            pair,
+            "mapa.shared::cluster.u64 %rd1, %rd0, 1; cvta.shared.u64 %rd2, %rd1; ld.u32 %r5, [%rd2];",
+            "out-of-bounds load",
+        ),
+        (2, pair, "mov.u64 %rd1, s; cvta.shared::cluster.u64 %rd2, %rd1; st.u32 [%rd2+4], %r1;", ""),
     ] {
         let error = error(grid, cluster, body);
         assert!(error.contains(message) && error.is_empty() == message.is_empty(), "{body}: {error}");

@@ -11,7 +11,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Options;
 use super::barrier::{Arrival, Barriers, Opened};
-use super::cluster::{self, ClusterBarrier};
+use super::cluster;
+use super::cluster_barrier::ClusterBarrier;
 use super::code::{Code, Kind};
 use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
@@ -39,6 +40,9 @@ const ENDED_SUSPENSIONS: u32 = 4096;
 #[derive(Default)]
 struct EndedSuspensions {
     times: u32,
+    /// The warp whose suspension is ended next, if it is suspended; warps are counted over all blocks
+    /// of the cluster.
+    next: usize,
     /// The value of [`Context::objects_changed`] when the last suspension was ended.
     changed: u64,
 }
@@ -219,12 +223,19 @@ impl<'a> Runner<'a> {
     fn end_a_suspension(&mut self, ended: &mut EndedSuspensions, paths: &[BlockPaths]) -> Result<(), Fault> {
         let program = self.context.program;
         let waits_for_object = |pc: Pc| matches!(program.instr(pc).sem, Sem::Mbarrier(_));
-        let suspended = |warp: &&mut Warp| matches!(warp.state, State::Suspended(pc) if waits_for_object(pc));
-        for rank in 0..self.parked.len() {
-            self.enter(rank);
-            let Some(warp) = self.warps.iter_mut().find(suspended) else { continue };
+        let count = self.warps.len();
+        let total = self.parked.len() * count;
+        // the warps take turns, so that each of them goes on at some time
+        for at in (ended.next..ended.next + total).map(|at| at % total) {
+            let place = (at / count, at % count);
+            self.enter(place.0);
+            let warp = &mut self.warps[place.1];
             let State::Suspended(pc) = warp.state else { continue };
+            if !waits_for_object(pc) {
+                continue;
+            }
             (warp.state, warp.time_is_up) = (State::Ready, true);
+            ended.next = at + 1;
             let changed = self.context.objects_changed;
             ended.times = if ended.changed == changed { ended.times + 1 } else { 1 };
             ended.changed = changed;
@@ -235,16 +246,21 @@ impl<'a> Runner<'a> {
             let message = format!(
                 "block ({x}, {y}, {z}) does not end: warp {} waits for a phase of an mbarrier object, nothing else can \
                  run, and no thread has arrived since it first came here",
-                warp.id
+                place.1
             );
             let hint = "does the number of arrivals match the count of the object? do lanes of the waiting warp itself have to arrive first?";
             return Err(fault::at(program, pc, message, hint));
         }
-        let stuck = (0..self.parked.len()).find(|&rank| {
-            self.enter(rank);
-            self.warps.iter().any(|warp| matches!(warp.state, State::Waiting(..)))
-        });
-        self.enter(stuck.unwrap_or(0));
+        // a block that waits for itself is the cause, if there is one
+        let is_at_barrier = |warp: &Warp| matches!(warp.state, State::Waiting(..));
+        let is_suspended = |warp: &Warp| matches!(warp.state, State::Suspended(_));
+        let causes: [&dyn Fn(&Warp) -> bool; 2] = [&is_at_barrier, &is_suspended];
+        let has = |runner: &mut Self, rank: usize, cause: &dyn Fn(&Warp) -> bool| {
+            runner.enter(rank);
+            runner.warps.iter().any(cause)
+        };
+        let ranks = 0..self.parked.len();
+        causes.iter().any(|cause| ranks.clone().any(|rank| has(self, rank, cause)));
         Err(self.deadlock(&paths[self.rank]))
     }
 
@@ -359,7 +375,7 @@ impl<'a> Runner<'a> {
         let Executed { step, active, enabled, meeting } = execute(warp, &mut self.context, &self.code)?;
         let ended = live - warp.stack.live();
         if !ended.is_empty() {
-            self.context.cluster.end(warp, ended);
+            self.context.cluster.end(warp.arrived, ended);
         }
         self.fuel = self.fuel.saturating_sub(std::mem::take(&mut self.context.bulk_units));
         if let Meeting::Suspended = meeting {

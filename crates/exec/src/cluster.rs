@@ -1,4 +1,5 @@
-//! The cluster of the running block: addresses in the shared memory of its blocks, and its barrier.
+//! What the blocks of a cluster do together: addresses in the shared memory of each other, and their
+//! barrier.
 
 use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
@@ -10,61 +11,6 @@ use warpbound_core::isa::Space;
 use warpbound_core::program::Sem;
 use warpbound_core::program::layout::{SHARED_UPPER, resolve_generic};
 use warpbound_core::program::sem::ClusterOp;
-
-/// The barrier of a cluster. Its phase is complete when all threads that have not ended have arrived.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ClusterBarrier {
-    /// The number of completed phases.
-    phase: u64,
-    /// The number of threads that have not ended.
-    alive: u32,
-    /// The number of these that have not arrived in this phase.
-    missing: u32,
-}
-
-/// The threads of a warp that have arrived at the barrier of the cluster.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Arrived {
-    /// The phase in which they arrived.
-    phase: u64,
-    lanes: LaneMask,
-}
-
-impl ClusterBarrier {
-    /// Returns the barrier of a cluster with this many threads.
-    pub(super) fn new(threads: u32) -> Self {
-        Self { phase: 0, alive: threads, missing: threads }
-    }
-
-    /// Returns the lanes of a warp that have arrived in the present phase.
-    fn arrived(self, warp: &Warp) -> LaneMask {
-        if warp.arrived.phase == self.phase { warp.arrived.lanes } else { LaneMask::empty() }
-    }
-
-    /// Records that threads have arrived or ended which had not arrived. Returns whether the phase is
-    /// complete now.
-    fn settle(&mut self, threads: u32) -> bool {
-        self.missing = self.missing.saturating_sub(threads);
-        let completes = self.missing == 0 && self.alive > 0;
-        if completes {
-            self.phase += 1;
-            self.missing = self.alive;
-        }
-        completes
-    }
-
-    /// Records that these lanes of a warp have ended.
-    pub(super) fn end(&mut self, warp: &Warp, ended: LaneMask) {
-        let missing = ended - self.arrived(warp);
-        self.alive -= ended.count();
-        self.settle(missing.count());
-    }
-
-    /// Describes its progress, for messages.
-    pub(super) fn progress(self) -> String {
-        format!("{} of {} threads have arrived", self.alive - self.missing, self.alive)
-    }
-}
 
 /// Executes an operation on the cluster.
 ///
@@ -106,11 +52,41 @@ pub(super) fn execute(
             let resolved = map1(&warp.operand(address, &context.shape), |address| resolve_generic(address).1);
             warp.set(dst, &resolved, enabled);
         }
+        ClusterOp::IsShared { dst, address, others } => {
+            let addresses = warp.operand(address, &context.shape);
+            let is_shared = |&lane: &usize| match resolve_generic(addresses[lane]) {
+                (Space::Shared, address) => !(others && context.memory.is_own(address)),
+                _ => false,
+            };
+            warp.set_pred(dst, enabled.lanes().filter(is_shared).map(LaneMask::lane).collect(), enabled);
+        }
         ClusterOp::Arrive => return arrive(warp, context, pc, enabled),
         ClusterOp::Wait => {
-            if !is_over(warp, context, enabled) {
-                return Ok(Meeting::Suspended);
+            let program = context.program;
+            if !(enabled - warp.arrived.open).is_empty() {
+                let message = format!(
+                    "warp {} waits at the barrier of the cluster before it has arrived there",
+                    warp.id
+                );
+                return Err(fault::at(program, pc, message, "let barrier.cluster.arrive precede the wait"));
             }
+            if !is_over(warp, context, enabled) {
+                let elsewhere = warp.stack.live() - enabled;
+                if elsewhere.is_empty() {
+                    return Ok(Meeting::Suspended);
+                }
+                let message = format!(
+                    "a wait for the cluster under divergence: lanes {elsewhere} of warp {} are not at it",
+                    warp.id
+                );
+                return Err(fault::at(
+                    program,
+                    pc,
+                    message,
+                    "all threads of a warp have to wait together here",
+                ));
+            }
+            warp.arrived.open -= enabled;
             if let Some(detector) = &mut context.detector {
                 detector.learn_of_object(warp.id, OBJECT);
             }
@@ -123,15 +99,12 @@ pub(super) fn execute(
 const OBJECT: u64 = u64::MAX;
 
 fn arrive(warp: &mut Warp, context: &mut Context, pc: Pc, enabled: LaneMask) -> Result<Meeting, Fault> {
-    let barrier = &mut context.cluster;
-    let before = barrier.arrived(warp);
-    if !(before & enabled).is_empty() {
+    if !(warp.arrived.open & enabled).is_empty() {
         let message = format!("warp {} arrives again at the barrier of the cluster", warp.id);
         let hint = "between two arrivals a thread has to wait (barrier.cluster.wait)";
         return Err(fault::at(context.program, pc, message, hint));
     }
-    warp.arrived = Arrived { phase: barrier.phase, lanes: before | enabled };
-    let completes = barrier.settle(enabled.count());
+    let completes = context.cluster.arrive(&mut warp.arrived, enabled);
     context.objects_changed += 1;
     if let Some(detector) = &mut context.detector {
         detector.arrive_at_object(warp.id, OBJECT, completes);
@@ -141,7 +114,7 @@ fn arrive(warp: &mut Warp, context: &mut Context, pc: Pc, enabled: LaneMask) -> 
 
 /// Returns whether the phase in which these lanes have arrived is complete.
 fn is_over(warp: &Warp, context: &Context, enabled: LaneMask) -> bool {
-    (context.cluster.arrived(warp) & enabled).is_empty()
+    (context.cluster.present(warp.arrived) & enabled).is_empty()
 }
 
 /// Returns whether a warp that is suspended at this instruction can continue.

@@ -1,7 +1,7 @@
 //! The state that instructions use and change besides the warp that executes them.
 
 use super::barrier::Arrival;
-use super::cluster::ClusterBarrier;
+use super::cluster_barrier::ClusterBarrier;
 use super::divergence::Divergence;
 use super::memory::Memory;
 use super::races::RaceDetector;

@@ -6,7 +6,7 @@ use warpbound_core::base::Pc;
 use warpbound_core::diag::Diagnostic;
 use warpbound_core::isa::Space;
 use warpbound_core::program::KernelCode;
-use warpbound_core::program::layout::window_base;
+use warpbound_core::program::layout::{SHARED_UPPER, window_base};
 
 /// An error of the kernel. It is boxed, because it is rare and results are returned by every
 /// instruction.
@@ -54,7 +54,11 @@ impl Access {
         let Self { verb, size, address, .. } = *self;
         let space = self.space.name();
         let generic = if self.generic && self.space != Space::Global {
-            format!(" (generic {:#x})", address.wrapping_add(window_base(self.space)))
+            let base = match self.space {
+                Space::Shared if shape.ranks() > 1 => SHARED_UPPER << 32,
+                space => window_base(space),
+            };
+            format!(" (generic {:#x})", address.wrapping_add(base))
         } else {
             String::new()
         };

@@ -23,6 +23,7 @@ mod block;
 mod bulk;
 mod calls;
 mod cluster;
+mod cluster_barrier;
 mod code;
 mod collective;
 mod context;
@@ -242,7 +243,7 @@ impl<'a> Executor<'a> {
             shape,
             objects_changed: 0,
             bulk_units: 0,
-            cluster: cluster::ClusterBarrier::default(),
+            cluster: cluster_barrier::ClusterBarrier::default(),
             record: record::Record::new(program, &options),
             detector,
             divergence: options.divergence.then(|| Box::new(Divergence::new(program.instrs.len()))),

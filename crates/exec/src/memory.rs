@@ -42,7 +42,7 @@ pub(super) struct Memory {
     /// The rank of the running block in its cluster.
     rank: usize,
     /// Whether the uppermost byte of an address in shared memory is the rank of a block, as in machine
-    /// code. In PTX it is one more, and 0 means the running block.
+    /// code. In PTX it starts at [`FIRST_NAMED`], and 0 means the running block.
     numbered: bool,
     local_per_thread: usize,
     /// The bytes of the local memory of a thread that do not belong to its stack.
@@ -60,6 +60,10 @@ struct Private {
 
 /// The bits of an address in shared memory below the byte that names a block of the cluster.
 const OFFSET_BITS: u32 = 24;
+
+/// The uppermost byte of the addresses of the first block of the cluster in PTX. The bytes of the others
+/// follow in steps of two, so that a conversion for the window of the own block leads nowhere.
+const FIRST_NAMED: usize = 8;
 
 /// The reason for which an access is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +106,11 @@ impl Memory {
                 let message = format!("`{}` needs {size} bytes of {kind}; the limit is 4 GiB", program.name);
                 problems.push(Diagnostic::general(&program.file, message));
             }
+        }
+        if ranks > 1 && shared > 1 << OFFSET_BITS {
+            let message = format!("`{}` needs {shared} bytes of shared memory", program.name);
+            let problem = Diagnostic::general(&program.file, message);
+            problems.push(problem.hint("a block of a cluster can have 16 MiB"));
         }
         // both are overwritten completely before each block
         if problems.is_empty()
@@ -236,9 +245,15 @@ impl Memory {
         match (self.numbered, named) {
             (true, rank) => Some(rank),
             (false, 0) => Some(self.rank),
-            (false, named) => Some(named - 1),
+            (false, named) if named % 2 == 0 => (named / 2).checked_sub(FIRST_NAMED / 2),
+            (false, _) => None,
         }
         .filter(|&rank| rank < ranks)
+    }
+
+    /// Returns whether an address lies in the shared memory of the running block.
+    pub(super) fn is_own(&self, address: u64) -> bool {
+        self.rank_of(address) == Some(self.rank)
     }
 
     /// Returns the address in the shared memory of another block that corresponds to this one. If there
@@ -247,7 +262,11 @@ impl Memory {
         if self.parked.len() == 1 && rank == 0 {
             return address;
         }
-        let named = if rank < self.parked.len() as u64 { rank + u64::from(!self.numbered) } else { 0xff };
+        let named = match (rank < self.parked.len() as u64, self.numbered) {
+            (false, _) => 0xff,
+            (true, true) => rank,
+            (true, false) => FIRST_NAMED as u64 + 2 * rank,
+        };
         address & ((1 << OFFSET_BITS) - 1) | named << OFFSET_BITS
     }
 
@@ -505,7 +524,13 @@ impl Memory {
     pub(super) fn describe(&self, space: Space, address: u64) -> String {
         let sized = |what: &str, size: usize| format!("{what} has {size} bytes");
         match space {
-            Space::Shared => sized("the block's shared memory", self.shared.len()),
+            Space::Shared => match self.rank_of(address) {
+                None => format!("the cluster has no such block, but {}", self.parked.len()),
+                Some(rank) if rank != self.rank => {
+                    sized(&format!("the shared memory of block {rank} of the cluster"), self.shared.len())
+                }
+                Some(_) => sized("the block's shared memory", self.shared.len()),
+            },
             Space::Local => sized("the thread's local memory", self.local_per_thread),
             Space::Const => sized("constant memory", self.constants.len()),
             Space::Param => sized("the parameter block", self.params.len()),

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::lanes::{Lanes, map1, map3, mask_where, sign_extend, width_mask};
 use super::warp::{Shape, Warp};
 use warpbound_core::base::{LaneMask, Pc, RegId, WARP_SIZE};
+use warpbound_core::isa::Space;
 use warpbound_core::program::Sem;
 use warpbound_core::program::layout::resolve_generic;
 use warpbound_core::program::sem::{
@@ -70,7 +71,12 @@ pub(super) fn execute(warp: &mut Warp, context: &Context, pc: Pc, enabled: LaneM
         Sem::Pack { dst, parts, bits } => pack(warp, shape, *dst, parts, u32::from(*bits), enabled),
         Sem::Unpack { dsts, src, bits } => unpack(warp, shape, dsts, *src, u32::from(*bits), enabled),
         Sem::IsSpace { dst, space, src } => {
-            let is = map1(&warp.operand(*src, shape), |v| u64::from(resolve_generic(v).0 == *space));
+            // the memory of other blocks of the cluster is not that of the block
+            let memory = &context.memory;
+            let is = map1(&warp.operand(*src, shape), |v| match resolve_generic(v) {
+                (Space::Shared, address) => u64::from(*space == Space::Shared && memory.is_own(address)),
+                (other, _) => u64::from(other == *space),
+            });
             set_flags(warp, *dst, &is, enabled);
         }
         exchange!() | memory!() | no_effect!() | jump!() | ungrouped!() => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cluster::Arrived;
+use super::cluster_barrier::Arrived;
 use super::lanes::{Lanes, map1, width_mask};
 use super::registers::{RegisterMap, RegisterRow, Registers, SavedRegisters};
 use super::stack::SimtStack;

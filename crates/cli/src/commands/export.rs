@@ -134,6 +134,11 @@ impl<'a> Files<'a> {
         launch: &Launch,
         executor: &mut Executor,
     ) -> Result<(), Diagnostics> {
+        if program.blocks_of_cluster() > 1 {
+            let message = format!("`{}` runs in clusters, which a trace does not describe", program.name);
+            let problem = Diagnostic::general(&program.file, message);
+            return Err(problem.hint("`bundle` writes the results of a launch in clusters").into());
+        }
         let machine_code = program.machine_code.is_some();
         let target = if machine_code { 61 } else { TARGET };
         let none = || Diagnostic::general("isa/traces", "there is no table of opcodes");

@@ -362,7 +362,7 @@ fn op_timings(program: &KernelCode, machine: &Machine, problems: &mut Diagnostic
             program.name,
             program.blocks_of_cluster()
         );
-        let hint = "clusters are executed, but not timed: `bundle` and `export` write the results and traces";
+        let hint = "clusters are executed, but not timed: `bundle` writes the results";
         problems.push(Diagnostic::general(program.file.clone(), message).hint(hint));
     }
     let names = program.classes.names();

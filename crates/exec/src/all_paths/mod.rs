@@ -232,7 +232,7 @@ impl<'a> AllPaths<'a> {
             shape,
             objects_changed: 0,
             bulk_units: 0,
-            cluster: crate::cluster::ClusterBarrier::default(),
+            cluster: crate::cluster_barrier::ClusterBarrier::default(),
             record: record::Record::new(program, &options),
             detector: None,
             divergence: None,

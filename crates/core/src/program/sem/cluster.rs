@@ -35,6 +35,16 @@ pub enum ClusterOp {
         /// The address.
         address: Operand,
     },
+    /// `isspacep.shared::cluster`: tests whether a generic address lies in the shared memory of a block
+    /// of the cluster.
+    IsShared {
+        /// The destination, a predicate.
+        dst: RegId,
+        /// The address.
+        address: Operand,
+        /// Whether the own block does not count.
+        others: bool,
+    },
     /// `barrier.cluster.arrive`: the threads arrive at the barrier of the cluster.
     Arrive,
     /// `barrier.cluster.wait`: waits until all threads of the cluster that have not ended have arrived.
@@ -46,7 +56,9 @@ impl ClusterOp {
     pub fn operands(self) -> impl Iterator<Item = Operand> {
         match self {
             Self::Map { address, rank, .. } => [Some(address), Some(rank)],
-            Self::Rank { address, .. } | Self::Resolve { address, .. } => [Some(address), None],
+            Self::Rank { address, .. } | Self::Resolve { address, .. } | Self::IsShared { address, .. } => {
+                [Some(address), None]
+            }
             Self::Arrive | Self::Wait => [None, None],
         }
         .into_iter()
@@ -56,7 +68,10 @@ impl ClusterOp {
     /// Returns the register that it writes, if any.
     pub fn dst(self) -> Option<RegId> {
         match self {
-            Self::Map { dst, .. } | Self::Rank { dst, .. } | Self::Resolve { dst, .. } => Some(dst),
+            Self::Map { dst, .. }
+            | Self::Rank { dst, .. }
+            | Self::Resolve { dst, .. }
+            | Self::IsShared { dst, .. } => Some(dst),
             Self::Arrive | Self::Wait => None,
         }
     }

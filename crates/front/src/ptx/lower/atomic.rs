@@ -3,7 +3,7 @@
 use super::memory::{elements, ignore_neutral, without_policy};
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
-use super::{Lowered, Refusal, Res, cluster, convert, exactly};
+use super::{Lowered, Refusal, Res, convert, exactly};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 use warpbound_core::isa::Space;
@@ -25,9 +25,6 @@ pub(super) const REDUCTIONS: [(&str, AtomOp); 8] = [
 /// Lowers `atom` and `red`.
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let red = op.root == "red";
-    if op.take("async") {
-        return cluster::store(cx, op, args);
-    }
     ignore_neutral(op);
     let wanted = convert::space(op);
     let exchanges = [("exch", AtomOp::Exch), ("cas", AtomOp::Cas)];

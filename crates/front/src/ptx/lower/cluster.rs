@@ -29,9 +29,10 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     Ok(Lowered::new(Sem::Cluster(operation), op.root, TypeKind::None))
 }
 
-/// Lowers `st.async` and `red.async`, whose `async` has been consumed.
+/// Lowers `st.async` and `red.async`.
 pub(super) fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     let reduces = op.root == "red";
+    op.take("async");
     ignore_neutral(op);
     op.ignore(&["shared::cluster"]);
     if !op.take("mbarrier::complete_tx::bytes") {

@@ -254,10 +254,15 @@ fn address<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Re
 }
 
 fn is_space<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
+    let of_cluster = op.has("shared::cluster");
     let space = need_space(op)?;
     let [p, a] = exactly(op, args)?;
     let ty = Type::Unsigned(cx.module.ast.address_bits);
     let src = cx.src(a, ty)?;
     let dst = cx.pred_dst(p)?;
-    Ok(Lowered::new(Sem::IsSpace { dst, space, src }, op.root, TypeKind::Int))
+    let sem = match of_cluster {
+        true => Sem::Cluster(ClusterOp::IsShared { dst, address: src, others: false }),
+        false => Sem::IsSpace { dst, space, src },
+    };
+    Ok(Lowered::new(sem, op.root, TypeKind::Int))
 }

@@ -18,6 +18,7 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     if op.take("pending_count") {
         return pending_count(cx, op, args);
     }
+    let of_cluster = op.has("shared::cluster");
     let space = place(op)?;
     let (address, operation) = if op.take("init") {
         let [address, count] = exactly(op, args)?;
@@ -36,6 +37,15 @@ pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     } else {
         wait(cx, op, args)?
     };
+    let is_remote = match operation {
+        MbarrierOp::ExpectTx { .. } | MbarrierOp::CompleteTx { .. } => true,
+        MbarrierOp::Arrive(arrive) => arrive.state.is_none(),
+        _ => false,
+    };
+    if of_cluster && !is_remote {
+        let hint = "objects of other blocks accept arrivals without a result, expect_tx and complete_tx";
+        return Err(Refusal::new(format!("`{}` does not exist for this operation", op.text), hint));
+    }
     finish(cx, op, address, space, operation)
 }
 

@@ -2,7 +2,7 @@
 
 use super::opcode::Opcode;
 use super::operand::{Cx, Fit};
-use super::{Lowered, Refusal, Res, cluster, convert, exactly, wrong_count};
+use super::{Lowered, Refusal, Res, convert, exactly, wrong_count};
 use crate::ptx::ast::{Operand, OperandKind};
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
@@ -25,10 +25,6 @@ pub(super) fn ignore_neutral(op: &mut Opcode<'_>) {
 pub(super) fn lower<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> Res<Lowered<'a>> {
     match op.root {
         "ld" | "ldu" => load(cx, op, args),
-        "st" if op.has("async") => {
-            op.take("async");
-            cluster::store(cx, op, args)
-        }
         "st" => store(cx, op, args),
         "createpolicy" => policy(cx, op, args),
         _ => {

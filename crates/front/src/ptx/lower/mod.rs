@@ -239,6 +239,7 @@ fn dispatch<'a>(
         "setp" | "set" | "selp" | "slct" => compare::lower(cx, op, args),
         "cvt" | "cvta" | "isspacep" => convert::lower(cx, op, args),
         "mov" => mov::lower(cx, op, args),
+        "st" | "red" if op.has("async") => cluster::store(cx, op, args),
         "ld" | "ldu" | "st" | "prefetch" | "prefetchu" | "discard" | "applypriority" | "createpolicy" => {
             memory::lower(cx, op, args)
         }

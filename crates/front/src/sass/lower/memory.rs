@@ -6,7 +6,7 @@ use crate::sass::table::meaning::Memory as Name;
 use warpbound_core::base::RegId;
 use warpbound_core::isa::Space;
 use warpbound_core::program::sem::{
-    Address, AtomOp, Atomic, Cmp, FloatTy, IntOp, IntTy, Operand as Src, PredSrc, Sem, ValueTy,
+    Address, AtomOp, Atomic, ClusterOp, Cmp, FloatTy, IntOp, IntTy, Operand as Src, PredSrc, Sem, ValueTy,
 };
 use warpbound_core::program::{Area, Flow, MemoryOp};
 
@@ -236,15 +236,16 @@ fn filled(cx: &mut Cx, src: Address, bytes: u8) -> (Address, Src) {
 /// Lowers the question whether a generic address lies in a space.
 fn query_space(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     let Some(dst) = cx.pred_dst(d, "p") else { return Ok(Role::PLAIN) };
-    let space = match d.modifier("space") {
-        ".G" => Space::Global,
-        ".L" => Space::Local,
-        _ => Space::Shared,
-    };
     let addr = address(cx, d)?;
     let whole = cx.wide();
     cx.int(IntOp::Add, super::U64, whole, &[addr.base, Src::Imm(addr.offset as u64)]);
-    cx.push(Sem::IsSpace { dst, space, src: Src::Reg(whole) });
+    let src = Src::Reg(whole);
+    cx.push(match d.modifier("space") {
+        ".G" => Sem::IsSpace { dst, space: Space::Global, src },
+        ".L" => Sem::IsSpace { dst, space: Space::Local, src },
+        ".D" => Sem::Cluster(ClusterOp::IsShared { dst, address: src, others: true }),
+        _ => Sem::IsSpace { dst, space: Space::Shared, src },
+    });
     Ok(Role::PLAIN)
 }
 

@@ -93,7 +93,7 @@ fn atomics_work_on_the_memory_of_another_block() {
         if block % 2 == 0 {
             assert_eq!(out[at..at + 4], [was; 4], "the own memory of block {block}");
             let wide = [was, was];
-            assert_eq!(out[at + 12..at + 20], [was, was, was, was, was, was | 256, was, 0]);
+            assert_eq!(out[at + 12..at + 20], [was, was, was, was, was, was | 256, was, 0b1011]);
             assert_eq!(out[at + 20..at + 23], [wide[0], wide[1], 0f32.to_bits()]);
         } else {
             let inc = if was >= 20 { 0 } else { was + 1 };
@@ -101,6 +101,7 @@ fn atomics_work_on_the_memory_of_another_block() {
             assert_eq!(out[at..at + 4], [was + lane + 5, was.min(9), lane + 5, exchanged]);
             assert_eq!(out[at + 4..at + 8], [was + lane, was, inc, 1.5f32.to_bits()]);
             assert_eq!(out[at + 8..at + 12], [was | 256, was, was & !255 | (lane + 5), was]);
+            assert_eq!(out[at + 19], 0b1110);
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
-use super::lanes::{map1, width_mask};
+use super::lanes::{map1, mask_where, width_mask};
 use super::mbarrier;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
@@ -52,13 +52,10 @@ pub(super) fn execute(
             let resolved = map1(&warp.operand(address, &context.shape), |address| resolve_generic(address).1);
             warp.set(dst, &resolved, enabled);
         }
-        ClusterOp::IsShared { dst, address, others } => {
+        ClusterOp::IsShared { dst, address } => {
             let addresses = warp.operand(address, &context.shape);
-            let is_shared = |&lane: &usize| match resolve_generic(addresses[lane]) {
-                (Space::Shared, address) => !(others && context.memory.is_own(address)),
-                _ => false,
-            };
-            warp.set_pred(dst, enabled.lanes().filter(is_shared).map(LaneMask::lane).collect(), enabled);
+            let is_shared = mask_where(|lane| resolve_generic(addresses[lane]).0 == Space::Shared);
+            warp.set_pred(dst, is_shared, enabled);
         }
         ClusterOp::Arrive => return arrive(warp, context, pc, enabled),
         ClusterOp::Wait => {

@@ -42,8 +42,6 @@ pub enum ClusterOp {
         dst: RegId,
         /// The address.
         address: Operand,
-        /// Whether the own block does not count.
-        others: bool,
     },
     /// `barrier.cluster.arrive`: the threads arrive at the barrier of the cluster.
     Arrive,

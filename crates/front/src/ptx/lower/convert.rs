@@ -261,7 +261,7 @@ fn is_space<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operand]) -> R
     let src = cx.src(a, ty)?;
     let dst = cx.pred_dst(p)?;
     let sem = match of_cluster {
-        true => Sem::Cluster(ClusterOp::IsShared { dst, address: src, others: false }),
+        true => Sem::Cluster(ClusterOp::IsShared { dst, address: src }),
         false => Sem::IsSpace { dst, space, src },
     };
     Ok(Lowered::new(sem, op.root, TypeKind::Int))

@@ -243,7 +243,8 @@ fn query_space(cx: &mut Cx, d: &Decoded) -> Res<Role> {
     cx.push(match d.modifier("space") {
         ".G" => Sem::IsSpace { dst, space: Space::Global, src },
         ".L" => Sem::IsSpace { dst, space: Space::Local, src },
-        ".D" => Sem::Cluster(ClusterOp::IsShared { dst, address: src, others: true }),
+        // the shared memory of all blocks of the cluster, as ptxas makes it of isspacep.shared::cluster
+        ".D" => Sem::Cluster(ClusterOp::IsShared { dst, address: src }),
         _ => Sem::IsSpace { dst, space: Space::Shared, src },
     });
     Ok(Role::PLAIN)

@@ -1,26 +1,11 @@
 //! Clusters of several blocks: the PTX of `tests/data/sass/clusters/clusters.ptx` and what ptxas makes of it
 //! for sm_90 leave the same memory.
 
-use warpbound::diag::{Diagnostics, SourceText};
-use warpbound::exec::{Executor, Options};
+use warpbound::diag::SourceText;
+use warpbound::exec::Options;
 use warpbound::load::ptx_isa;
-use warpbound::path::{BlockPaths, BlockSource};
-use warpbound::program::KernelCode;
-use warpbound::program::launch::Launch;
 
-use crate::launched::{after, words};
-use crate::shipped::{encoding_for, root};
-
-/// Returns a kernel from PTX and from machine code.
-fn both(kernel: &str) -> [KernelCode; 2] {
-    let folder = root().join("tests/data/sass/clusters");
-    let text = std::fs::read_to_string(folder.join("clusters.ptx")).unwrap();
-    let module = warpbound::ptx::Module::parse(&SourceText::new("clusters.ptx", text)).unwrap();
-    let bytes = std::fs::read(folder.join("clusters.sm_90.cubin")).unwrap();
-    let encoding = encoding_for(90);
-    let code = warpbound::sass::Module::read("clusters.cubin", &bytes, encoding).unwrap();
-    [module.program(kernel, &ptx_isa()).unwrap(), code.program(kernel, encoding).unwrap()]
-}
+use crate::launched::{self, after, words};
 
 /// Returns what both versions leave in the first buffer, which is the same. The turns of warps do not
 /// matter.
@@ -30,7 +15,7 @@ fn run(kernel: &str, grid: [u32; 3], block: u32, args: &str) -> Vec<u32> {
         "Launch(module: \"m\", entry: \"{kernel}\", grid: ({x}, {y}, {z}), block: ({block}, 1, 1), args: [{args}])"
     );
     let mut left = Vec::new();
-    for mut program in both(kernel) {
+    for mut program in launched::both("clusters", kernel) {
         if kernel == "atomics" {
             assert_eq!(program.cluster, None);
             program.cluster = Some([2, 1, 1]);
@@ -135,7 +120,7 @@ fn one_copy_of_a_tensor_reaches_several_blocks() {
             "Launch(module: \"m\", entry: \"tensors\", grid: (8, 1, 1), block: (32, 1, 1),
                 buffers: [Buffer(name: \"a\", elem: U32, len: 512, init: Iota)], args: [{args}])"
         );
-        for program in both("tensors") {
+        for program in launched::both("clusters", "tensors") {
             let out =
                 after(&program, text.clone(), &[], Options::default(), |_, executor| words(executor, 1));
             for (block, word) in (0..8).flat_map(|block| (0..x * y).map(move |word| (block, word))) {
@@ -157,22 +142,10 @@ fn error(grid: u32, cluster: [u32; 3], body: &str) -> String {
     let module = warpbound::ptx::Module::parse(&SourceText::new("k.ptx", text)).unwrap();
     let mut program = module.program("k", &ptx_isa()).unwrap();
     program.cluster = Some(cluster);
-    let launch = Launch {
-        grid: [grid, 1, 1],
-        block: [64, 1, 1],
-        dynamic_shared: 0,
-        registers: None,
-        args: Vec::new(),
-        buffers: Vec::new(),
-        symbols: Vec::new(),
-        images: Vec::new(),
-    };
-    let run = || -> Result<(), Diagnostics> {
-        let mut executor = Executor::new(&program, &launch, Options::default())?;
-        while executor.next_block(&mut BlockPaths::default())? {}
-        Ok(())
-    };
-    run().map_or_else(|error| error.to_string(), |()| String::new())
+    let launch = format!("Launch(module: \"m\", entry: \"k\", grid: ({grid}, 1, 1), block: (64, 1, 1))");
+    let launch = launched::launch(&program, launch, &[]);
+    launched::run(&program, &launch, Options::default())
+        .map_or_else(|error| error.to_string(), |_| String::new())
 }
 
 /// Computes the generic address of the variable in the own block, and in the other one.

@@ -4,22 +4,13 @@
 use warpbound::diag::SourceText;
 use warpbound::exec::Options;
 use warpbound::exec::races::BlockOrder;
-use warpbound::load::ptx_isa;
 use warpbound::program::KernelCode;
 use warpbound::program::launch::{Launch, LaunchSpec};
 
-use crate::launched::{after, words};
-use crate::shipped::{encoding_for, root};
+use crate::launched::{self, after, words};
 
-/// Returns a kernel from PTX and from machine code.
 fn both(kernel: &str) -> [KernelCode; 2] {
-    let folder = root().join("tests/data/sass/groups");
-    let text = std::fs::read_to_string(folder.join("groups.ptx")).unwrap();
-    let module = warpbound::ptx::Module::parse(&SourceText::new("groups.ptx", text)).unwrap();
-    let bytes = std::fs::read(folder.join("groups.sm_90.cubin")).unwrap();
-    let encoding = encoding_for(90);
-    let code = warpbound::sass::Module::read("groups.cubin", &bytes, encoding).unwrap();
-    [module.program(kernel, &ptx_isa()).unwrap(), code.program(kernel, encoding).unwrap()]
+    launched::both("groups", kernel)
 }
 
 fn launch(kernel: &str, buffers: &str, args: &str) -> String {

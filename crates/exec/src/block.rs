@@ -11,7 +11,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Options;
 use super::barrier::{Arrival, Barriers, Opened};
-use super::cluster;
 use super::cluster_barrier::ClusterBarrier;
 use super::code::{Code, Kind};
 use super::context::{Context, Meeting};
@@ -64,8 +63,6 @@ pub(super) struct Runner<'a> {
     fuel: u64,
     /// The other blocks of the cluster, by rank; the entry of the running block is meaningless.
     parked: Vec<Parked>,
-    /// The rank of the running block in its cluster.
-    rank: usize,
     /// The paths of the blocks of the last cluster of several blocks that have not been yielded.
     done: Vec<BlockPaths>,
 }
@@ -102,7 +99,6 @@ impl<'a> Runner<'a> {
             turns: options.another_order.map(ChaCha8Rng::seed_from_u64),
             fuel: 0,
             parked,
-            rank: 0,
             done: Vec::new(),
         }
     }
@@ -177,10 +173,11 @@ impl<'a> Runner<'a> {
 
     /// Makes another block of the cluster the running one.
     fn enter(&mut self, rank: usize) {
-        if rank == self.rank {
+        let running = self.context.memory.rank();
+        if rank == running {
             return;
         }
-        for other in [self.rank, rank] {
+        for other in [running, rank] {
             let parked = &mut self.parked[other];
             std::mem::swap(&mut self.warps, &mut parked.warps);
             std::mem::swap(&mut self.barriers, &mut parked.barriers);
@@ -188,7 +185,6 @@ impl<'a> Runner<'a> {
             std::mem::swap(&mut self.context.shape.at, &mut parked.at);
         }
         self.context.memory.enter(rank);
-        self.rank = rank;
     }
 
     /// Gives each warp of the block a turn. Returns whether one of them ran, or could run.
@@ -197,7 +193,7 @@ impl<'a> Runner<'a> {
         for turn in 0..self.warps.len() {
             let id = self.next_in_turn(turn);
             if let State::Suspended(pc) = self.warps[id].state
-                && cluster::can_go_on(&self.warps[id], &mut self.context, pc)
+                && step::can_go_on(&self.warps[id], &mut self.context, pc)
             {
                 self.warps[id].state = State::Ready;
             }
@@ -213,25 +209,25 @@ impl<'a> Runner<'a> {
         let Self { warps, context, .. } = self;
         let can_run = |warp: &Warp| match warp.state {
             State::Ready => true,
-            State::Suspended(pc) => cluster::can_go_on(warp, context, pc),
+            State::Suspended(pc) => step::can_go_on(warp, context, pc),
             State::Waiting(..) | State::Finished => false,
         };
         Ok(ran || warps.iter().any(can_run))
     }
 
-    /// Ends the suspension of the first warp that waits for an mbarrier object, because nothing can run.
+    /// Ends the suspension of the next warp that waits for an mbarrier object, because nothing can run.
     fn end_a_suspension(&mut self, ended: &mut EndedSuspensions, paths: &[BlockPaths]) -> Result<(), Fault> {
         let program = self.context.program;
-        let waits_for_object = |pc: Pc| matches!(program.instr(pc).sem, Sem::Mbarrier(_));
         let count = self.warps.len();
         let total = self.parked.len() * count;
         // the warps take turns, so that each of them goes on at some time
         for at in (ended.next..ended.next + total).map(|at| at % total) {
-            let place = (at / count, at % count);
-            self.enter(place.0);
-            let warp = &mut self.warps[place.1];
+            let (rank, id) = (at / count, at % count);
+            self.enter(rank);
+            let warp = &mut self.warps[id];
             let State::Suspended(pc) = warp.state else { continue };
-            if !waits_for_object(pc) {
+            // nothing ends a wait for the cluster
+            if !matches!(program.instr(pc).sem, Sem::Mbarrier(_)) {
                 continue;
             }
             (warp.state, warp.time_is_up) = (State::Ready, true);
@@ -244,24 +240,23 @@ impl<'a> Runner<'a> {
             }
             let [x, y, z] = self.context.shape.at;
             let message = format!(
-                "block ({x}, {y}, {z}) does not end: warp {} waits for a phase of an mbarrier object, nothing else can \
-                 run, and no thread has arrived since it first came here",
-                place.1
+                "block ({x}, {y}, {z}) does not end: warp {id} waits for a phase of an mbarrier object, nothing else can \
+                 run, and no thread has arrived since it first came here"
             );
             let hint = "does the number of arrivals match the count of the object? do lanes of the waiting warp itself have to arrive first?";
             return Err(fault::at(program, pc, message, hint));
         }
         // a block that waits for itself is the cause, if there is one
-        let is_at_barrier = |warp: &Warp| matches!(warp.state, State::Waiting(..));
-        let is_suspended = |warp: &Warp| matches!(warp.state, State::Suspended(_));
-        let causes: [&dyn Fn(&Warp) -> bool; 2] = [&is_at_barrier, &is_suspended];
-        let has = |runner: &mut Self, rank: usize, cause: &dyn Fn(&Warp) -> bool| {
-            runner.enter(rank);
-            runner.warps.iter().any(cause)
-        };
-        let ranks = 0..self.parked.len();
-        causes.iter().any(|cause| ranks.clone().any(|rank| has(self, rank, cause)));
-        Err(self.deadlock(&paths[self.rank]))
+        let waits: [fn(&Warp) -> bool; 2] = [
+            |warp| matches!(warp.state, State::Waiting(..)),
+            |warp| matches!(warp.state, State::Suspended(_)),
+        ];
+        let mut blocks = waits.iter().flat_map(|waits| (0..paths.len()).map(move |rank| (waits, rank)));
+        blocks.find(|&(waits, rank)| {
+            self.enter(rank);
+            self.warps.iter().any(waits)
+        });
+        Err(self.deadlock(&paths[self.context.memory.rank()]))
     }
 
     /// Returns the warp that has the next turn of a round.
@@ -518,7 +513,6 @@ impl<'a> Runner<'a> {
                     let last = paths.warps[warp.id].steps().last();
                     (pc, Some(last.map_or(0, |step| usize::from(step.barrier().id))))
                 }
-                // nothing ends a wait for the cluster
                 State::Suspended(pc) => (pc, None),
                 State::Ready | State::Finished => continue,
             };

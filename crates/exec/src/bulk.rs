@@ -70,18 +70,19 @@ fn each(
         if let (Some(_), Some(detector)) = (&signal, &mut context.detector) {
             detector.start_copy(warp.id);
         }
-        let blocks = match bulk.multicast() {
-            None => vec![None],
-            Some(mask) => {
-                let mask = warp.operand_in(mask, &context.shape, lane) & width_mask(16);
-                (0..16).filter(|rank| mask >> rank & 1 == 1).map(Some).collect()
-            }
-        };
-        for rank in blocks {
+        let blocks = bulk.multicast().map(|mask| warp.operand_in(mask, &context.shape, lane));
+        let mut copy_to = |rank: Option<u64>| {
             let bytes = copy(context, lane, rank)?;
             context.bulk_units += bytes / BulkCopy::UNIT;
-            if let Some(signal) = &signal {
-                mbarrier::bytes_arrive(warp, context, pc, signal, (lane, rank), bytes)?;
+            match &signal {
+                Some(signal) => mbarrier::bytes_arrive(warp, context, pc, signal, (lane, rank), bytes),
+                None => Ok(()),
+            }
+        };
+        match blocks {
+            None => copy_to(None)?,
+            Some(mask) => {
+                (0..16).filter(|rank| mask >> rank & 1 == 1).try_for_each(|rank| copy_to(Some(rank)))?
             }
         }
     }
@@ -102,10 +103,11 @@ fn store(
     let (space, address) = targets.of(lane);
     let width = store.ty.bytes();
     let size = width * store.srcs.len();
-    let values: Vec<u64> = store.srcs.iter().map(|&src| warp.operand_in(src, &context.shape, lane)).collect();
-    match context.memory.write(space, warp.thread(lane), address, size) {
+    let Context { memory, shape, .. } = context;
+    match memory.write(space, warp.thread(lane), address, size) {
         Ok(bytes) => {
-            for (cell, value) in bytes.chunks_exact_mut(width).zip(values) {
+            for (cell, &src) in bytes.chunks_exact_mut(width).zip(&store.srcs) {
+                let value = warp.operand_in(src, shape, lane);
                 let new = match store.reduce {
                     Some((op, ty)) => combined(op, ty, space, decode(cell), value, 0),
                     None => value,

@@ -4,18 +4,17 @@
 use super::context::{Context, Meeting};
 use super::fault::{self, Fault};
 use super::lanes::{map1, mask_where, width_mask};
-use super::mbarrier;
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
-use warpbound_core::program::Sem;
 use warpbound_core::program::layout::{SHARED_UPPER, resolve_generic};
 use warpbound_core::program::sem::ClusterOp;
 
 /// Executes an operation on the cluster.
 ///
 /// # Errors
-/// Returns an error for a thread that arrives twice in a phase.
+/// Returns an error for a thread that arrives again without having waited, or waits without having
+/// arrived, and for a wait under divergence.
 pub(super) fn execute(
     warp: &mut Warp,
     context: &mut Context,
@@ -110,18 +109,6 @@ fn arrive(warp: &mut Warp, context: &mut Context, pc: Pc, enabled: LaneMask) -> 
 }
 
 /// Returns whether the phase in which these lanes have arrived is complete.
-fn is_over(warp: &Warp, context: &Context, enabled: LaneMask) -> bool {
+pub(super) fn is_over(warp: &Warp, context: &Context, enabled: LaneMask) -> bool {
     (context.cluster.present(warp.arrived) & enabled).is_empty()
-}
-
-/// Returns whether a warp that is suspended at this instruction can continue.
-pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
-    let instr = context.program.instr(pc);
-    match instr.sem {
-        Sem::Cluster(_) => {
-            let active = warp.stack.top().map_or(LaneMask::empty(), |(_, active)| active);
-            is_over(warp, context, instr.guard.map_or(active, |guard| active & warp.guard(guard)))
-        }
-        _ => mbarrier::can_go_on(warp, context, pc),
-    }
 }

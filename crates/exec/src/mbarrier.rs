@@ -30,7 +30,6 @@ use super::races::{AccessEffect, Accessor};
 use super::warp::Warp;
 use warpbound_core::base::{LaneMask, Pc};
 use warpbound_core::isa::Space;
-use warpbound_core::program::Sem;
 use warpbound_core::program::sem::{Address, Mbarrier, MbarrierArrive, MbarrierOp, Operand};
 
 /// The largest number of arrivals and of bytes that an object can count.
@@ -267,13 +266,15 @@ pub(super) fn wait(
     Ok(if over == enabled { Meeting::None } else { Meeting::TestFailed })
 }
 
-/// Returns whether a warp that is suspended at this instruction can continue. It can also continue
-/// if the wait is an error, which its execution will report.
-pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
-    let program = context.program;
-    let Sem::Mbarrier(barrier) = &program.instr(pc).sem else { return true };
-    let active = warp.stack.top().map_or(LaneMask::empty(), |(_, active)| active);
-    let enabled = program.instr(pc).guard.map_or(active, |guard| active & warp.guard(guard));
+/// Returns whether a warp whose enabled lanes are suspended at this wait can continue. It can also
+/// continue if the wait is an error, which its execution will report.
+pub(super) fn can_go_on(
+    warp: &Warp,
+    context: &mut Context,
+    pc: Pc,
+    barrier: &Mbarrier,
+    enabled: LaneMask,
+) -> bool {
     over(warp, context, pc, barrier, enabled).map_or(true, |over| over == enabled)
 }
 

@@ -223,11 +223,13 @@ impl Memory {
         self.regions.get(self.first_buffer() + index).map(|region| region.base)
     }
 
+    /// Returns the rank of the running block in its cluster.
+    pub(super) fn rank(&self) -> usize {
+        self.rank
+    }
+
     /// Makes another block of the cluster the running one.
     pub(super) fn enter(&mut self, rank: usize) {
-        if rank == self.rank || rank >= self.parked.len() {
-            return;
-        }
         for other in [self.rank, rank] {
             std::mem::swap(&mut self.shared, &mut self.parked[other].shared);
             std::mem::swap(&mut self.local, &mut self.parked[other].local);
@@ -236,6 +238,7 @@ impl Memory {
     }
 
     /// Returns the rank of the block in whose shared memory an address lies.
+    #[inline]
     pub(super) fn rank_of(&self, address: u64) -> Option<usize> {
         let ranks = self.parked.len();
         if ranks == 1 {
@@ -271,6 +274,7 @@ impl Memory {
     }
 
     /// Returns the offset of an address within the shared memory of its block.
+    #[inline]
     pub(super) fn offset(&self, address: u64) -> u64 {
         if self.parked.len() == 1 { address } else { address & ((1 << OFFSET_BITS) - 1) }
     }
@@ -283,29 +287,24 @@ impl Memory {
     /// Returns the shared memory in which an address lies, and the address within it.
     #[inline]
     fn shared_at(&self, address: u64) -> (&[u8], u64) {
-        if address >> OFFSET_BITS == 0 && !self.numbered || self.parked.len() == 1 {
-            return (&self.shared, address);
-        }
-        let offset = address & ((1 << OFFSET_BITS) - 1);
-        match self.rank_of(address) {
-            Some(rank) if rank == self.rank => (&self.shared, offset),
-            Some(rank) => (&self.parked[rank].shared, offset),
-            None => (&[], offset),
-        }
+        let bytes = match self.rank_of(address) {
+            Some(rank) if rank == self.rank => self.shared.as_slice(),
+            Some(rank) => &self.parked[rank].shared,
+            None => &[],
+        };
+        (bytes, self.offset(address))
     }
 
     /// Returns shared memory like [`Self::shared_at`], for writing.
     #[inline]
     fn shared_at_mut(&mut self, address: u64) -> (&mut [u8], u64) {
-        if address >> OFFSET_BITS == 0 && !self.numbered || self.parked.len() == 1 {
-            return (&mut self.shared, address);
-        }
-        let offset = address & ((1 << OFFSET_BITS) - 1);
-        match self.rank_of(address) {
-            Some(rank) if rank == self.rank => (&mut self.shared, offset),
-            Some(rank) => (&mut self.parked[rank].shared, offset),
-            None => (&mut [], offset),
-        }
+        let offset = self.offset(address);
+        let bytes = match self.rank_of(address) {
+            Some(rank) if rank == self.rank => self.shared.as_mut_slice(),
+            Some(rank) => &mut self.parked[rank].shared,
+            None => &mut [],
+        };
+        (bytes, offset)
     }
 
     /// Clears shared and local memory for the next block.

@@ -149,6 +149,19 @@ pub(super) fn execute(warp: &mut Warp, context: &mut Context, code: &Code) -> Re
     Ok(done)
 }
 
+/// Returns whether a warp that is suspended at this instruction can continue.
+pub(super) fn can_go_on(warp: &Warp, context: &mut Context, pc: Pc) -> bool {
+    let instr = context.program.instr(pc);
+    let active = warp.stack.top().map_or(LaneMask::empty(), |(_, active)| active);
+    let enabled = instr.guard.map_or(active, |guard| active & warp.guard(guard));
+    match &instr.sem {
+        Sem::Cluster(_) => cluster::is_over(warp, context, enabled),
+        Sem::Mbarrier(barrier) => mbarrier::can_go_on(warp, context, pc, barrier, enabled),
+        // no other instruction suspends a warp
+        _ => true,
+    }
+}
+
 /// Executes an instruction that continues at the next one, and returns its step.
 ///
 /// # Errors

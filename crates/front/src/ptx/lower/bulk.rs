@@ -160,7 +160,7 @@ fn tensor<'a>(
 }
 
 /// Consumes the operation of a reduction in a space and its type.
-fn reduction(op: &mut Opcode<'_>, to: Space) -> Res<(AtomOp, ValueTy)> {
+pub(super) fn reduction(op: &mut Opcode<'_>, to: Space) -> Res<(AtomOp, ValueTy)> {
     let operation = op.need("operation", &REDUCTIONS)?;
     let rounds = op.take("noftz");
     let ty = op.ty()?;

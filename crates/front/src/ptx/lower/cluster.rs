@@ -1,6 +1,5 @@
 //! Addresses in the shared memory of the blocks of a cluster, and stores there that signal.
 
-use super::atomic::REDUCTIONS;
 use super::memory::{elements, ignore_neutral};
 use super::opcode::Opcode;
 use super::operand::Cx;
@@ -8,7 +7,7 @@ use super::{Lowered, Refusal, Res, bulk, exactly};
 use crate::ptx::ast::Operand;
 use crate::ptx::types::Type;
 use warpbound_core::isa::{Space, TypeKind};
-use warpbound_core::program::sem::{AtomOp, Bulk, BulkStore, ClusterOp, IntTy, Sem, ValueTy};
+use warpbound_core::program::sem::{Bulk, BulkStore, ClusterOp, IntTy, Sem, ValueTy};
 
 const U32: Type = Type::Unsigned(32);
 
@@ -39,22 +38,20 @@ pub(super) fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
         let hint = "one with .mbarrier::complete_tx::bytes, to shared memory, is simulated";
         return Err(Refusal::new(format!("`{}` does not signal an mbarrier object", op.text), hint));
     }
-    let operation = if reduces { Some(op.need("operation", &REDUCTIONS)?) } else { None };
-    let count = op.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
-    let ty = op.ty()?;
+    let (ty, count, reduce) = if reduces {
+        let (operation, ty) = bulk::reduction(op, Space::Shared)?;
+        (Type::Bits(8 * ty.bytes() as u8), 1, Some((operation, ty)))
+    } else {
+        let count = op.choose(&[("v2", 2), ("v4", 4)]).unwrap_or(1);
+        let ty = op.ty()?;
+        let fits = matches!(ty.bits(), 32 | 64) && count * usize::from(ty.bits()) <= 128;
+        if !fits || ty.value().is_none() {
+            let hint = "it stores at most 128 bits of words or of pairs of words";
+            return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
+        }
+        (ty, count, None)
+    };
     let [dst, values, signal] = exactly(op, args)?;
-    let bits = ty.bits();
-    let exists = match operation {
-        None => matches!(bits, 32 | 64) && count * usize::from(bits) <= 128 && ty != Type::Pred,
-        Some(AtomOp::Inc | AtomOp::Dec) => ty == U32,
-        Some(AtomOp::Min | AtomOp::Max) => matches!(ty, Type::Unsigned(32) | Type::Signed(32)),
-        Some(AtomOp::And | AtomOp::Or | AtomOp::Xor) => ty == Type::Bits(32),
-        Some(_) => matches!(ty, Type::Unsigned(32 | 64) | Type::Signed(32 | 64)),
-    };
-    let Some(value) = ty.value().filter(|_| exists && (operation.is_none() || count == 1)) else {
-        let hint = "the PTX ISA lists the types of each operation";
-        return Err(Refusal::new(format!("`{}` does not exist", op.text), hint));
-    };
     let mut srcs = Vec::new();
     for operand in elements(op, values, count)? {
         srcs.push(cx.src(operand, ty)?);
@@ -62,10 +59,10 @@ pub(super) fn store<'a>(cx: &mut Cx<'a, '_>, op: &mut Opcode<'a>, args: &[Operan
     bulk::note(cx);
     let place = |cx: &mut Cx<'a, '_>, operand| Ok(cx.address(operand, Some(Space::Shared))?.1);
     let store = BulkStore {
-        ty: ValueTy::Int(IntTy { bits, signed: false }),
+        ty: ValueTy::Int(IntTy { bits: ty.bits(), signed: false }),
         srcs,
         dst: place(cx, dst)?,
-        reduce: operation.map(|operation| (operation, value)),
+        reduce,
         signal: place(cx, signal)?,
     };
     let root = if reduces { "red.async" } else { "st.async" };
